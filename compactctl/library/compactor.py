@@ -3,7 +3,7 @@
 import asyncio
 import threading
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self, Unpack
@@ -38,16 +38,16 @@ from compactctl.library.merging import Summarized
 from compactctl.library.message_list import (
     CompactedMessages,
     CutResult,
+    check_list,
     check_messages,
     check_pairs,
     encode_messages,
 )
 from compactctl.library.reported_size import ReportedSize
-from compactctl.library.tracked import JsonMessage, common_length
+from compactctl.library.tracked import JsonMessage, MessageFacts, common_length
 from compactctl.model.message import ToolCallPart
 from compactctl.model.validation import validated
 from compactctl.profiles.overflow import Overflow, classify_error
-from compactctl.records import asdict
 from compactctl.tokens.budget import parse_target
 from compactctl.tokens.models.prices import BUILTIN_PRICES, Price
 
@@ -126,10 +126,9 @@ class Compactor:
             )
         self._file = None if archive is None else LoopFile(Path(archive))
         self._busy = threading.Lock()
-        self._reader = list_reader(format)
-        self._conversation = Conversation(self._read_sizes)
-        self._calls: set[str] = set()
-        self._unread = ""
+        # One reads the conversation, and the other what is compared with it.
+        self._reader, self._comparer = list_reader(format), list_reader(format)
+        self._conversation = Conversation(self._read_facts, self._says_same)
         self._reported = ReportedSize()
         self._sent_tokens: float | None = None
         self._recoveries = self._not_before = 0
@@ -143,6 +142,7 @@ class Compactor:
         same. A message that was changed in place counts as it is now, and a shorter history as one
         that goes on from there.
         """
+        check_list(messages)
         with self._alone("fit"):
             self._recoveries = 0
             self._take(messages)
@@ -215,7 +215,9 @@ class Compactor:
         """Forget the cut, so that the whole history is sent again; return it."""
         with self._alone("rewind"):
             self._conversation.forget_cut()
-            self._not_before, self._ahead = 0, None
+            is_fitting = self._size <= self._limit
+            self._not_before = self._size + self._min_saving if is_fitting else 0
+            self._ahead = None
             history = self.originals()
             if self._file is not None:
                 self._file.follow(history, unchanged=0)
@@ -229,7 +231,7 @@ class Compactor:
             "version": STATE_VERSION,
             "options": self._options,
             "limits": [self._limit, self._trigger, self._target, self._min_saving],
-            "reported": asdict(self._reported),
+            "reported": to_builtins(self._reported),
             "history": self.originals(),
             "covered": conversation.covered,
             "not_before": self._not_before,
@@ -278,8 +280,9 @@ class Compactor:
         origins = [origin for origin, _ in state["sent"]]
         sent = [history[origin] if new is None else new for origin, new in state["sent"]]
         if state["covered"]:
-            sizes = self._read_sizes(sent, 0)
-            self._conversation.begin_with(sent, sizes, origins, state["covered"])
+            calls = {call for facts in self._conversation.history.facts for call in facts.calls}
+            tokens = [facts.tokens for facts in self._read_facts(sent, 0, calls)]
+            self._conversation.begin_with(sent, tokens, origins, state["covered"])
         self._not_before = state["not_before"]
         if self._settings.summarizer is not None and state["summary"] is not None:
             self._settings.summarizer.newest = validated(state["summary"], Summarized)
@@ -334,7 +337,7 @@ class Compactor:
             self._conversation.sent.messages,
             tokens=self._size,
             limit=self._limit,
-            unread=self._unread,
+            unread=self._conversation.sent.unread,
             cut=cut,
         )
 
@@ -350,8 +353,10 @@ class Compactor:
         if self._file is not None:
             self._file.follow(conversation.history.messages, unchanged)
 
-    def _read_sizes(self, messages: Sequence[JsonMessage], start: int) -> list[float]:
-        """Return the tokens of messages, of which the first has the index ``start``.
+    def _read_facts(
+        self, messages: Sequence[JsonMessage], start: int, calls: Collection[str]
+    ) -> list[MessageFacts]:
+        """Return the facts of messages; see ``ReadFacts``.
 
         Raises UsageError and NotUnderstoodError.
         """
@@ -362,16 +367,29 @@ class Compactor:
         added = self._reader.read_added(lines)
         check_messages(messages, added.messages, added.opaque, settings.format.name, start)
         if not settings.repairs:
-            check_pairs(added.messages, self._calls, start)
-        self._calls |= {
-            part.call_id
-            for message in added.messages
-            for part in message.parts
-            if isinstance(part, ToolCallPart)
-        }
-        self._unread = added.unread
+            check_pairs(added.messages, calls, start)
+        unread = [added.unread] * len(lines)
+        if added.unread:
+            unread = [self._comparer.read_added([line]).unread for line in lines]
         settings.measured.meter.prime(added.messages)
-        return line_sizes(added.messages, len(lines), settings.measured)
+        sizes = line_sizes(added.messages, len(lines), settings.measured)
+        call_ids: list[list[str]] = [[] for _ in lines]
+        for message in added.messages:
+            parts = (part for part in message.parts if isinstance(part, ToolCallPart))
+            call_ids[message.line] += (part.call_id for part in parts)
+        return [
+            MessageFacts(tokens=size, calls=tuple(ids), unread=where)
+            for size, ids, where in zip(sizes, call_ids, unread, strict=True)
+        ]
+
+    def _says_same(self, first: JsonMessage, second: JsonMessage) -> bool:
+        """Whether the model reads the same of two messages."""
+        try:
+            read = [self._comparer.read_added(encode_messages([m])) for m in (first, second)]
+        except UsageError:
+            return False
+        said, other = ([(m.role, m.parts) for m in added.messages] for added in read)
+        return bool(said) and said == other and not any(added.unread for added in read)
 
     def _cut(self, before: int, target: int, *, must: bool = False) -> CompactedMessages:
         """Send so many counted tokens, unless that saves too little and is not a ``must``."""
@@ -390,7 +408,7 @@ class Compactor:
         """Send a cut of the first ``covered`` messages, if that saves enough."""
         conversation = self._conversation
         history, sizes = conversation.history.messages, [new.size for new in cut.messages]
-        later = sum(conversation.history.sizes[covered:])
+        later = sum(facts.tokens for facts in conversation.history.facts[covered:])
         after = self._reported.tokens(self._settings.fixed + sum(sizes) + later)
         least = 1 if must or before > self._limit else self._min_saving
         if before - after < least:

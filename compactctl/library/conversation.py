@@ -1,11 +1,22 @@
 """A conversation of a loop: its whole history, and what is sent instead since a cut."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Collection, Sequence
+from typing import Protocol
 
-from compactctl.library.tracked import JsonMessage, TrackedMessages
+from compactctl.library.tracked import JsonMessage, MessageFacts, SaysSame, TrackedMessages
+from compactctl.records import replace
 
-ReadSizes = Callable[[Sequence[JsonMessage], int], list[float]]
-"""Return the tokens of messages, of which the first has this index. Raises for wrong ones."""
+
+class ReadFacts(Protocol):
+    """Reads messages; raises for wrong ones."""
+
+    def __call__(
+        self, messages: Sequence[JsonMessage], start: int, calls: Collection[str]
+    ) -> list[MessageFacts]:
+        """Return the facts of messages, of which the first has the index ``start``.
+
+        ``calls`` are the ids of the calls before them.
+        """
 
 
 class Conversation:
@@ -16,9 +27,11 @@ class Conversation:
     rest of the history.
     """
 
-    def __init__(self, read_sizes: ReadSizes) -> None:
-        self.history = TrackedMessages()
-        self._read_sizes = read_sizes
+    def __init__(self, read_facts: ReadFacts, says_same: SaysSame) -> None:
+        self.history = TrackedMessages(says_same)
+        self._read_facts, self._says_same = read_facts, says_same
+        # The call ids in the history, each with the index of its newest message.
+        self._calls: dict[str, int] = {}
         self.forget_cut()
 
     def forget_cut(self) -> None:
@@ -28,14 +41,19 @@ class Conversation:
     def begin_with(
         self,
         messages: Sequence[JsonMessage],
-        sizes: Sequence[float],
+        tokens: Sequence[float],
         origins: Sequence[int | None],
         covered: int,
     ) -> None:
         """Send these messages instead of the first ``covered`` ones of the history."""
-        self.sent = TrackedMessages()
-        self.sent.extend(messages, sizes)
-        self.sent.extend(self.history.messages[covered:], self.history.sizes[covered:])
+        history = self.history
+        facts = [
+            MessageFacts(size) if origin is None else replace(history.facts[origin], tokens=size)
+            for size, origin in zip(tokens, origins, strict=True)
+        ]
+        self.sent = TrackedMessages(self._says_same)
+        self.sent.extend(messages, facts)
+        self.sent.extend(history.messages[covered:], history.facts[covered:])
         self.origins, self.covered = list(origins), covered
 
     @property
@@ -56,61 +74,122 @@ class Conversation:
         """Make a list the newest state; return how much of the history before is unchanged.
 
         The list is the whole history, or what was sent, each with what came since, and maybe
-        without some of the newest messages. Raises what reading the sizes raises; nothing is
-        changed then.
+        without some of the newest messages. Raises what reading raises; nothing is changed then.
         """
         newest = messages if isinstance(messages, list) else list(messages)
-        match = self.history.match(newest, all_at_once=all_at_once)
-        is_of_sent = False
-        if match.length < len(self.history) and self.covered:
-            of_sent = self.sent.match(newest, all_at_once=all_at_once)
-            is_of_sent = of_sent.length >= max(len(self.origins), match.length + 1)
-            match = of_sent if is_of_sent else match
-        new = newest[match.length :]
-        sizes = self._read_sizes(new, match.length)
-        sizes_now = [self._read_sizes([newest[n]], n)[0] for n in match.changed]
-        changed = [(n, newest[n], size) for n, size in zip(match.changed, sizes_now, strict=True)]
-        if is_of_sent:
-            self._truncate(self.covered + match.length - len(self.origins))
-            unchanged = [self._change_sent(n, message, size) for n, message, size in changed]
-        else:
-            if match.length < self.covered:
-                self.forget_cut()
-            self._truncate(match.length)
-            unchanged = [self._change(n, message, size) for n, message, size in changed]
-        unchanged.append(len(self.history))
-        self._extend(new, sizes)
+        is_of_sent = self._is_of_sent(newest)
+        before = self.sent if is_of_sent else self.history
+        match = before.match(newest, all_at_once=all_at_once)
+        calls = self._calls_before(match.length, len(before), is_of_sent=is_of_sent)
+        facts = self._read_facts(newest[match.length :], match.length, calls)
+        changes = [
+            (index, newest[index], self._read_facts([newest[index]], index, self._calls)[0])
+            for index in match.changed
+        ]
+        keep, change = (
+            (self._keep_places, self._change_sent)
+            if is_of_sent
+            else (self._keep_originals, self._change)
+        )
+        keep(match.length)
+        unchanged = [len(self.history), *(change(*each) for each in changes)]
+        self._extend(newest[match.length :], facts)
         return min(unchanged)
 
-    def _extend(self, messages: Sequence[JsonMessage], sizes: Sequence[float]) -> None:
-        self.history.extend(messages, sizes)
-        if self.sent is not self.history:
-            self.sent.extend(messages, sizes)
+    def _is_of_sent(self, newest: Sequence[JsonMessage]) -> bool:
+        """Whether a list goes on from what was sent, as the first message of ours in it shows."""
+        places = range(min(len(self.origins), len(newest)))
+        place = next((n for n in places if self.unchanged_origin(n) != n), None)
+        if place is None:
+            return False
+        is_sent = newest[place] is self.sent.messages[place]
+        if is_sent or place >= len(self.history):
+            return True
+        message = newest[place]
+        if self.sent.agrees(place, message) or self.history.agrees(place, message):
+            return self.sent.agrees(place, message)
+        return self.sent.match(newest).length > self.history.match(newest).length
+
+    def _calls_before(self, length: int, whole: int, *, is_of_sent: bool) -> Collection[str]:
+        """Return the ids of the calls in the first messages of the history, or of what was sent."""
+        if length == whole:
+            return self._calls
+        before = self.sent if is_of_sent else self.history
+        return {call for facts in before.facts[:length] for call in facts.calls}
+
+    def _keep_places(self, length: int) -> None:
+        """Drop what was sent from ``length`` on, and what it stands for."""
+        n_origins = len(self.origins)
+        if length >= n_origins:
+            self._truncate(self.covered + length - n_origins)
+            return
+        rest = [self.unchanged_origin(place) for place in range(length, n_origins)]
+        first = next((o for o in self.origins[length:] if o is not None), self.covered)
+        if rest == list(range(first, self.covered)):
+            self._shorten_cut(length, first)
+        else:
+            self.forget_cut()
+        self._truncate(first)
+
+    def _keep_originals(self, length: int) -> None:
+        """Drop the history from ``length`` on.
+
+        A cut that says something of it, and does not only send it as it was, is forgotten.
+        """
+        if length < self.covered:
+            place = self.origins.index(length) if length in self.origins else len(self.origins)
+            rest = [self.unchanged_origin(n) for n in range(place, len(self.origins))]
+            if rest == list(range(length, self.covered)):
+                self._shorten_cut(place, length)
+            else:
+                self.forget_cut()
+        self._truncate(length)
+
+    def _shorten_cut(self, place: int, covered: int) -> None:
+        """Let the cut cover fewer messages, those that it sends as they were before ``place``."""
+        self.origins, self.covered = self.origins[:place], covered
 
     def _truncate(self, length: int) -> None:
         """Drop the history from ``length`` on, none of which is covered by the cut."""
         if self.sent is not self.history:
             self.sent.truncate(len(self.origins) + length - self.covered)
-        self.history.truncate(length)
+        if length < len(self.history):
+            self.history.truncate(length)
+            self._calls = _call_places(self.history.facts)
 
-    def _change(self, index: int, message: JsonMessage, size: float) -> int:
+    def _extend(self, messages: Sequence[JsonMessage], facts: Sequence[MessageFacts]) -> None:
+        for index, fact in enumerate(facts, len(self.history)):
+            self._calls.update(dict.fromkeys(fact.calls, index))
+        self.history.extend(messages, facts)
+        if self.sent is not self.history:
+            self.sent.extend(messages, facts)
+
+    def _change(self, index: int, message: JsonMessage, facts: MessageFacts) -> int:
         """Take a message of the history as it is now; return its index.
 
         A cut that says something of it, and does not send it as it was, is forgotten.
         """
+        is_said_again = self.history.agrees(index, message)
         place = self.groups.index(index) if index in self.groups else None
-        if place is None or self.unchanged_origin(place) is None:
+        is_sent = place is not None and self.unchanged_origin(place) is not None
+        self.history.replace(index, message, facts)
+        self._calls = _call_places(self.history.facts)
+        if is_sent and place is not None and self.sent is not self.history:
+            self.sent.replace(place, message, facts)
+        elif not (is_sent or is_said_again):
             self.forget_cut()
-        elif self.sent is not self.history:
-            self.sent.replace(place, message, size)
-        self.history.replace(index, message, size)
-        return index
+        return len(self.history) if is_said_again else index
 
-    def _change_sent(self, place: int, message: JsonMessage, size: float) -> int:
+    def _change_sent(self, place: int, message: JsonMessage, facts: MessageFacts) -> int:
         """Take a message that was sent as it is now; return which of the history that changes."""
         origin = self.unchanged_origin(place)
-        self.sent.replace(place, message, size)
-        if origin is None:
-            return len(self.history)
-        self.history.replace(origin, message, size)
-        return origin
+        is_said_again = self.sent.agrees(place, message)
+        self.sent.replace(place, message, facts)
+        if origin is not None:
+            self.history.replace(origin, message, facts)
+            self._calls = _call_places(self.history.facts)
+        return len(self.history) if origin is None or is_said_again else origin
+
+
+def _call_places(facts: Sequence[MessageFacts]) -> dict[str, int]:
+    return {call: index for index, fact in enumerate(facts) for call in fact.calls}

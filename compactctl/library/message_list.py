@@ -114,14 +114,18 @@ def _describe_unread_content(messages: Sequence[dict[str, Any]], lines: set[int]
     }
 
 
-def encode_messages(messages: object, start: int = 0) -> list[bytes]:
-    """Return each message as a line; ``start`` is the index of the first.
-
-    Raises UsageError for anything but a list of JSON objects.
-    """
+def check_list(messages: object) -> None:
+    """Raise UsageError for anything but a list."""
     if not isinstance(messages, Sequence) or isinstance(messages, str | bytes):
         type_name = type(messages).__name__
         raise UsageError(f"messages: is {type_name}, not a list; pass a list of dicts")
+
+
+def encode_messages(messages: Sequence[object], start: int = 0) -> list[bytes]:
+    """Return each message as a line; ``start`` is the index of the first.
+
+    Raises UsageError for a message that is not a JSON object.
+    """
     return [_encode_message(index, message) for index, message in enumerate(messages, start)]
 
 

@@ -11,6 +11,7 @@ from compactctl.errors import DoesNotFitError, NotUnderstoodError, UsageError
 from compactctl.library.choices import CompactKwargs, check_keywords, parse_recipe
 from compactctl.library.message_list import (
     CompactedMessages,
+    check_list,
     check_messages,
     check_pairs,
     encode_messages,
@@ -54,6 +55,7 @@ def compact_messages(
     recipe = parse_recipe(choices)
     if _SIZES.isdisjoint(choices):
         recipe = replace(recipe, plan=replace(recipe.plan, if_needed=True))
+    check_list(messages)
     lines = encode_messages(messages)
     if not lines:
         return CompactedMessages()

@@ -12,7 +12,7 @@ from compactctl.records import Record
 
 
 class AddedMessages(Record):
-    """What was read of some lines; ``unread`` says where text was not read so far, "" if nowhere.
+    """What was read of some lines; ``unread`` says where text was not read, "" if nowhere.
 
     ``opaque`` are the lines that hold no message.
     """
@@ -37,6 +37,7 @@ class ListReader(ApiLogReader):
     def read_added(self, lines: Sequence[bytes]) -> AddedMessages:
         """Read the next lines; those of the result count from 0."""
         builder = self.builder
+        builder.forget_unread()
         del builder.messages[:-1]
         n_messages, n_opaque = len(builder.messages), len(builder.opaque)
         for decoded in decode_lines(RawLine(index, line) for index, line in enumerate(lines)):

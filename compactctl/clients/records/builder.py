@@ -106,7 +106,8 @@ class TranscriptBuilder:
         interleaves: bool = True,
         unsent_fields: UnsentFields = COMMON_UNSENT,
     ) -> None:
-        self.unread = UnreadText(unsent_fields)
+        self._unsent_fields = unsent_fields
+        self.forget_unread()
         self.interleaves = interleaves
         self.wrapping = wrapping
         # The wrapping of each conversation of which the client is known, in logs of requests.
@@ -194,6 +195,10 @@ class TranscriptBuilder:
         """Add a provider's error, stored in the record ``name``."""
         if text:
             self.errors.append(RequestError(text, line, name, len(self.messages)))
+
+    def forget_unread(self) -> None:
+        """Measure what is not read from here on."""
+        self.unread = UnreadText(self._unsent_fields)
 
     def add_metadata(self, kind: str, n_bytes: int) -> None:
         """Count a record that is never sent to the model."""
