@@ -53,7 +53,8 @@ def cut_in_process(
     request = {"options": options, "history": history, "target": target}
     path = os.pathsep.join(filter(None, (_PACKAGES, os.environ.get("PYTHONPATH"))))
     done = subprocess.run(  # noqa: S603 - this interpreter and this file
-        [sys.executable, "-m", __name__],
+        # Without the current folder, in which an agent may work on anything.
+        [sys.executable, "-P", "-m", __name__],
         input=json.dumps(request, default=str).encode(),
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,

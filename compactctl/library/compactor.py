@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from sys import maxsize
 from typing import Any, Self, Unpack
 
 from msgspec import to_builtins
@@ -25,6 +26,7 @@ from compactctl.library.choices import (
 )
 from compactctl.library.conversation import Conversation
 from compactctl.library.loop_cut import (
+    KEEP_USER,
     CutSettings,
     DetailedCut,
     LoopCut,
@@ -44,6 +46,7 @@ from compactctl.library.message_list import (
     encode_messages,
 )
 from compactctl.library.reported_size import ReportedSize
+from compactctl.library.sdk_values import plain_option, plain_usage, text_of_error
 from compactctl.library.tracked import JsonMessage, MessageFacts, common_length
 from compactctl.model.message import ToolCallPart
 from compactctl.model.validation import validated
@@ -57,6 +60,7 @@ OnCut = Callable[[CutResult], object]
 STATE_VERSION = 1
 # A refused request is made smaller so often, each time to at most this share of its size.
 _MAX_RECOVERIES, _RECOVERY_SHARE = 3, 0.75
+_FEWER_BYTES = 0.9
 # How many times a smaller target is tried until the request gets smaller at all.
 _MAX_ATTEMPTS = 4
 # For a model without a price: what most providers charge, relative to input that is not cached.
@@ -92,7 +96,7 @@ class Compactor:
         format: str = "openai-chat",
         system: object = None,
         tools: Sequence[object] | None = None,
-        keep_user: int = 2_000,
+        keep_user: int = KEEP_USER,
         summarizer: Summarize | None = None,
         on_cut: OnCut | None = None,
         archive: PathLike | None = None,
@@ -111,14 +115,18 @@ class Compactor:
             **choices,
         }
         check_keywords(choices, StageKwargs, "Compactor")
-        self._options = {key: value for key, value in options.items() if value is not None}
+        self._options = {
+            key: plain_option(value) for key, value in options.items() if value is not None
+        }
         self._on_cut = on_cut
         self._settings: CutSettings = cut_settings(self._options, summarizer)
         budget = self._settings.measured.budget
-        self._limit = budget.window - (self._settings.recipe.measure.max_tokens or 0)
-        self._trigger, self._target, self._min_saving = (
-            _tokens(self._options, key, self._limit) for key in ("trigger", "target", "min_saving")
+        self._reserve = self._settings.recipe.measure.max_tokens or 0
+        self._limit = budget.window - self._reserve
+        self._trigger, self._target = (
+            _tokens(self._options, key, self._limit) for key in ("trigger", "target")
         )
+        self._min_saving = _tokens(self._options, "min_saving", self._limit) if min_saving else 0
         if not self._target < self._trigger <= self._limit:
             raise UsageError(
                 f"target is {self._target:,}, trigger {self._trigger:,} and the limit "
@@ -134,6 +142,8 @@ class Compactor:
         self._recoveries = self._not_before = 0
         self._ahead: CutAhead | None = None
         self._overflow: Overflow | None = None
+        # The tokens of the largest request that was answered.
+        self._accepted = 0
 
     def fit(self, messages: Sequence[JsonMessage]) -> CompactedMessages:
         """Return what to send instead of ``messages``.
@@ -165,6 +175,7 @@ class Compactor:
             is_near = self._size > self._trigger - self._min_saving
             if self._ahead is None and is_near and self._size >= self._not_before:
                 self._ahead = CutAhead(len(self._conversation.history), self._cutting())
+                self._conversation.changed_from = maxsize
             return self._ahead is not None
 
     def after(self, usage: object) -> None:
@@ -172,8 +183,9 @@ class Compactor:
 
         ``usage`` is that of an answer, as an object or a dict; later sizes follow it.
         """
-        report = usage_in(dict.fromkeys(("usage", "usageMetadata"), _plain(usage)))
+        report = usage_in(dict.fromkeys(("usage", "usageMetadata"), plain_usage(usage)))
         if report is not None and self._sent_tokens is not None:
+            self._accepted = max(self._accepted, report.context)
             self._reported = self._reported.with_report(self._sent_tokens, report.context)
 
     def recover(
@@ -185,23 +197,40 @@ class Compactor:
         says anything else, such as that there were too many requests, if nothing more can be left
         out, and the fourth time in a row. ``messages`` are what was sent, if not by ``fit``.
         """
-        overflow = classify_error(_text_of(error))
+        overflow = classify_error(text_of_error(error))
         with self._alone("recover"):
             if messages is not None:
                 self._take(messages)
             sent = self._sent_tokens if messages is None else self._counted
-            if not (overflow.overflow and sent) or self._recoveries == _MAX_RECOVERIES:
+            is_repeated = self._recoveries == _MAX_RECOVERIES
+            if is_repeated or not sent or not self._learn(overflow, sent):
                 raise error
             self._recoveries += 1
             self._ahead = None
-            self._learn(overflow, sent)
+            before = self._conversation.sent.messages
+            is_less = self._is_less_than(sent, None if overflow.is_of_tokens else _bytes(before))
             target = min(self._reported.counted(self._target), int(sent * _RECOVERY_SHARE))
+            state = self._conversation.cut_state
             for _ in range(_MAX_ATTEMPTS):
                 result = self._cut(self._size, target, must=True)
-                if self._counted < sent:
+                if is_less(result):
                     return result
                 target //= 2
+            self._conversation.cut_state = state
+            if self._file is not None:
+                self._file.fall_behind()
             raise error
+
+    def _is_less_than(
+        self, counted: float, n_bytes: int | None
+    ) -> Callable[[CompactedMessages], bool]:
+        """Return whether a result is less than so many tokens, or clearly less than so many bytes.
+
+        If images are too many bytes, it does not help to send less text.
+        """
+        if n_bytes is None:
+            return lambda _: self._counted < counted
+        return lambda result: _bytes(result) <= n_bytes * _FEWER_BYTES
 
     def originals(self) -> list[JsonMessage]:
         """Return the whole history, as it was before any cut."""
@@ -220,7 +249,7 @@ class Compactor:
             self._ahead = None
             history = self.originals()
             if self._file is not None:
-                self._file.follow(history, unchanged=0)
+                self._file.follow(history, 0)
             return history
 
     def to_dict(self) -> dict[str, Any]:
@@ -246,6 +275,7 @@ class Compactor:
                 for place in places
             ],
             "summary": None if summarizer is None else to_builtins(summarizer.newest),
+            "archive_size": None if self._file is None else self._file.size,
         }
 
     @classmethod
@@ -255,8 +285,13 @@ class Compactor:
         *,
         summarizer: Summarize | None = None,
         on_cut: OnCut | None = None,
+        archive: PathLike | None = None,
     ) -> Self:
-        """Return a compactor that goes on from the state that ``to_dict`` returned."""
+        """Return a compactor that goes on from the state that ``to_dict`` returned.
+
+        ``archive`` is another file to write, such as after a crash, with which the file may have
+        more than the state. Raises UsageError if the file is not as it was then.
+        """
         if state.get("version") != STATE_VERSION:
             raise UsageError(
                 f"the state is of version {state.get('version')!r}; this compactctl reads version "
@@ -266,9 +301,14 @@ class Compactor:
         path = options.pop("archive", None)
         compactor = cls(**options, summarizer=summarizer, on_cut=on_cut)
         compactor._go_on(state)
+        if archive is not None:
+            # The new file begins with the whole history.
+            compactor._conversation.forget_cut()
+            path = str(Path(archive).absolute())
         if path is not None:
             compactor._options["archive"] = path
-            compactor._file = LoopFile(Path(path), len(state["history"]))
+            size = state["archive_size"] if archive is None else None
+            compactor._file = LoopFile(Path(path), size)
         return compactor
 
     def _go_on(self, state: Mapping[str, Any]) -> None:
@@ -344,14 +384,14 @@ class Compactor:
     def _take(self, messages: Sequence[JsonMessage], *, all_at_once: bool = False) -> None:
         """Take in what is new in a list, and write it to the file, if there is one."""
         conversation = self._conversation
-        covered = conversation.covered
-        unchanged = conversation.take(messages, all_at_once=all_at_once)
-        if conversation.covered < covered:
+        was_cut = conversation.covered > 0
+        kept = conversation.take(messages, all_at_once=all_at_once)
+        if was_cut and not conversation.covered:
             self._not_before = 0
-        if self._ahead is not None and unchanged < self._ahead.covered:
+        if self._ahead is not None and conversation.changed_from < self._ahead.covered:
             self._ahead = None
         if self._file is not None:
-            self._file.follow(conversation.history.messages, unchanged)
+            self._file.follow(conversation.sent.messages, kept)
 
     def _read_facts(
         self, messages: Sequence[JsonMessage], start: int, calls: Collection[str]
@@ -421,18 +461,18 @@ class Compactor:
         conversation.begin_with(messages, sizes, origins, covered)
         self._not_before = after + self._min_saving
         if isinstance(cut, DetailedCut):
-            self._follow(cut, history[covered:])
+            self._follow(cut)
         result = self._describe(before, after, alike, cut.note)
         if self._on_cut is not None:
             self._on_cut(result)
         return self._result(result)
 
-    def _follow(self, cut: DetailedCut, later: Sequence[JsonMessage]) -> None:
-        """Let the summarizer and the file go on from a cut; ``later`` came since."""
+    def _follow(self, cut: DetailedCut) -> None:
+        """Let the summarizer and the file go on from a cut."""
         if self._settings.summarizer is not None:
             self._settings.summarizer.accept(item.text for item in inserted(cut.compacted))
         if self._file is not None:
-            self._file.follow_cut(cut, later)
+            self._file.follow_cut(cut, self._conversation.sent.messages)
 
     def _describe(self, before: int, after: int, alike: int, note: str) -> CutResult:
         """Describe a cut, of which the first ``alike`` tokens are what was sent before."""
@@ -447,24 +487,32 @@ class Compactor:
             note=note,
         )
 
-    def _learn(self, overflow: Overflow, sent: float) -> None:
-        """Remember what an error says of the window and of the request that was sent.
+    def _learn(self, overflow: Overflow, sent: float) -> bool:
+        """Remember what an error says of a request that was sent; return whether it was too large.
 
-        The same error about a smaller request says only that this is too large as well.
+        The same error about a smaller request says only that this is too large as well. What was
+        accepted is not: an error may quote anything.
         """
-        limit = None
-        if overflow.is_of_tokens and overflow != self._overflow:
-            limit = None if overflow.limit is None else overflow.limit - overflow.answer
-            if overflow.prompt is not None:
-                self._reported = self._reported.with_report(sent, overflow.prompt)
-        self._overflow = overflow
-        limit = limit or self._reported.tokens(sent) - 1
-        if 0 < limit < self._limit:
+        if not overflow.overflow:
+            return False
+        if not overflow.is_of_tokens:
+            self._settings = self._settings.without_images()
+            return True
+        is_new, self._overflow = overflow != self._overflow, overflow
+        if is_new and overflow.prompt is not None:
+            self._reported = self._reported.with_report(sent, overflow.prompt)
+        limit = self._reported.tokens(sent) - 1
+        if is_new and overflow.limit is not None:
+            limit = overflow.limit - max(overflow.answer, self._reserve)
+        if limit <= max(self._accepted, self._settings.fixed):
+            return False
+        if limit < self._limit:
             self._trigger, self._target, self._min_saving = (
                 size * limit // self._limit
                 for size in (self._trigger, self._target, self._min_saving)
             )
             self._limit = limit
+        return True
 
 
 def _tokens(options: Mapping[str, Any], key: str, limit: int) -> int:
@@ -482,7 +530,5 @@ def _plain(usage: object) -> object:
     return dump() if callable(dump) else getattr(usage, "__dict__", {})
 
 
-def _text_of(error: Exception) -> str:
-    """Return all that an error of an SDK says: its text, the body and the status."""
-    values = (error, getattr(error, "body", None), getattr(error, "status_code", None))
-    return " ".join(str(value) for value in values if value)
+def _bytes(messages: Sequence[JsonMessage]) -> int:
+    return sum(map(len, encode_messages(messages)))

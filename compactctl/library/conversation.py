@@ -1,6 +1,7 @@
 """A conversation of a loop: its whole history, and what is sent instead since a cut."""
 
 from collections.abc import Collection, Sequence
+from sys import maxsize
 from typing import Protocol
 
 from compactctl.library.tracked import JsonMessage, MessageFacts, SaysSame, TrackedMessages
@@ -32,6 +33,8 @@ class Conversation:
         self._read_facts, self._says_same = read_facts, says_same
         # The call ids in the history, each with the index of its newest message.
         self._calls: dict[str, int] = {}
+        # The oldest message of the history that reads otherwise since this was set.
+        self.changed_from = maxsize
         self.forget_cut()
 
     def forget_cut(self) -> None:
@@ -57,6 +60,15 @@ class Conversation:
         self.origins, self.covered = list(origins), covered
 
     @property
+    def cut_state(self) -> "tuple[TrackedMessages, list[int | None], int]":
+        """What is sent instead of the history, to be set again if a cut was in vain."""
+        return self.sent, self.origins, self.covered
+
+    @cut_state.setter
+    def cut_state(self, state: "tuple[TrackedMessages, list[int | None], int]") -> None:
+        self.sent, self.origins, self.covered = state
+
+    @property
     def groups(self) -> list[int | None]:
         """For each message that is sent, the index of its original, None if there are several."""
         return [*self.origins, *range(self.covered, len(self.history))]
@@ -71,7 +83,7 @@ class Conversation:
         return origin
 
     def take(self, messages: Sequence[JsonMessage], *, all_at_once: bool = False) -> int:
-        """Make a list the newest state; return how much of the history before is unchanged.
+        """Make a list the newest state; return how much of what was sent before is still sent.
 
         The list is the whole history, or what was sent, each with what came since, and maybe
         without some of the newest messages. Raises what reading raises; nothing is changed then.
@@ -91,10 +103,13 @@ class Conversation:
             if is_of_sent
             else (self._keep_originals, self._change)
         )
+        was_cut = self.covered > 0
         keep(match.length)
-        unchanged = [len(self.history), *(change(*each) for each in changes)]
+        changed = [change(*each) for each in changes]
+        places = len(self.sent) if self.covered or not was_cut else 0
         self._extend(newest[match.length :], facts)
-        return min(unchanged)
+        # What is changed before the cut stays where it is.
+        return min([places, *(place for place in changed if place >= len(self.origins))])
 
     def _is_of_sent(self, newest: Sequence[JsonMessage]) -> bool:
         """Whether a list goes on from what was sent, as the first message of ours in it shows."""
@@ -154,6 +169,7 @@ class Conversation:
         if self.sent is not self.history:
             self.sent.truncate(len(self.origins) + length - self.covered)
         if length < len(self.history):
+            self.changed_from = min(self.changed_from, length)
             self.history.truncate(length)
             self._calls = _call_places(self.history.facts)
 
@@ -165,30 +181,33 @@ class Conversation:
             self.sent.extend(messages, facts)
 
     def _change(self, index: int, message: JsonMessage, facts: MessageFacts) -> int:
-        """Take a message of the history as it is now; return its index.
+        """Take a message of the history as it is now; return its place in what is sent.
 
         A cut that says something of it, and does not send it as it was, is forgotten.
         """
         is_said_again = self.history.agrees(index, message)
-        place = self.groups.index(index) if index in self.groups else None
-        is_sent = place is not None and self.unchanged_origin(place) is not None
+        if not is_said_again:
+            self.changed_from = min(self.changed_from, index)
+        place = self.groups.index(index) if index in self.groups else len(self.sent)
+        is_sent = place < len(self.sent) and self.unchanged_origin(place) is not None
         self.history.replace(index, message, facts)
         self._calls = _call_places(self.history.facts)
-        if is_sent and place is not None and self.sent is not self.history:
+        if is_sent and self.sent is not self.history:
             self.sent.replace(place, message, facts)
         elif not (is_sent or is_said_again):
             self.forget_cut()
-        return len(self.history) if is_said_again else index
+            return 0
+        return place
 
     def _change_sent(self, place: int, message: JsonMessage, facts: MessageFacts) -> int:
-        """Take a message that was sent as it is now; return which of the history that changes."""
+        """Take a message that was sent as it is now; return its place."""
         origin = self.unchanged_origin(place)
-        is_said_again = self.sent.agrees(place, message)
         self.sent.replace(place, message, facts)
         if origin is not None:
+            self.changed_from = min(self.changed_from, origin)
             self.history.replace(origin, message, facts)
             self._calls = _call_places(self.history.facts)
-        return len(self.history) if origin is None or is_said_again else origin
+        return place
 
 
 def _call_places(facts: Sequence[MessageFacts]) -> dict[str, int]:

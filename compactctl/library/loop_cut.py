@@ -25,6 +25,7 @@ from compactctl.model.edit import Insert
 from compactctl.model.message import Message, Synthetic
 from compactctl.model.transcript import Transcript
 from compactctl.records import Record, replace
+from compactctl.stages.images import NAME as IMAGES
 from compactctl.store.files.source import Source, digest_of
 from compactctl.summaries.by_model.answers import ModelAnswer
 from compactctl.tokens.budget import TargetSize
@@ -33,6 +34,7 @@ from compactctl.tokens.overhead import RequestMeter
 # The share of the target that the only attempt aims at: what remains weighs a little more for its
 # text than the average, since calls are shortened and their frames are not.
 _AIM = 0.95
+KEEP_USER = 2_000
 _CHOICES = tuple(get_type_hints(StageKwargs))
 
 
@@ -53,6 +55,16 @@ class CutSettings(Record):
     fixed: float = 0.0
     summarizer: MergingSummarizer | None = None
 
+    def without_images(self) -> "CutSettings":
+        """Return the settings for requests that have too many bytes with their images."""
+        plan = self.recipe.plan
+        names = plan.stages or tuple(stage.name for stage in self.recipe.profile.stages)
+        if names[0] == IMAGES:
+            return self
+        settings = {**plan.settings, IMAGES: {"max_images": 0}}
+        plan = replace(plan, stages=(IMAGES, *names), settings=settings)
+        return replace(self, recipe=replace(self.recipe, plan=plan))
+
     @property
     def repairs(self) -> bool:
         """Whether a stage pairs calls and results."""
@@ -68,7 +80,7 @@ def cut_settings(
     if summarizer is not None and not {"stages", "profile"} & choices.keys():
         choices["stages"] = ["dedup", "summarize"]
         settings.setdefault("summarize", {}).setdefault("fill", True)
-    settings.setdefault("distill", {}).setdefault("keep_user", options["keep_user"])
+    settings.setdefault("distill", {}).setdefault("keep_user", options.get("keep_user", KEEP_USER))
     choices["stage_options"] = settings
     recipe = parse_recipe(cast("CompactKwargs", choices))
     chosen = format_named(options["format"]).for_list()
@@ -94,9 +106,12 @@ def _asking(summarizer: Callable[[str], str]) -> AskModel:
 
     def ask(prompt: str, _: int) -> ModelAnswer:
         try:
-            return ModelAnswer(text=summarizer(prompt))
+            answer: object = summarizer(prompt)
         except Exception as error:
             raise NoAnswerError(f"{type(error).__name__}: {error}") from error
+        if not isinstance(answer, str):
+            raise NoAnswerError(f"it returned {type(answer).__name__} instead of a str")
+        return ModelAnswer(text=answer)
 
     return ask
 

@@ -1,8 +1,8 @@
 """The transcript that an agent loop leaves: what is sent, and an archive of what was cut."""
 
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from itertools import accumulate
 from pathlib import Path
 
 from compactctl.commands.client_sessions.write import OutputOptions
@@ -18,65 +18,98 @@ from compactctl.commands.compact.result import CompactOptions
 from compactctl.commands.operations.history import OperationHistory
 from compactctl.commands.reading.proof import expected_messages, prove_layout
 from compactctl.commands.reading.transcript import InputOptions
-from compactctl.errors import CompactctlError, UsageError
+from compactctl.errors import ChangedError, CompactctlError, UsageError
 from compactctl.library.loop_cut import DetailedCut
 from compactctl.library.message_list import encode_messages
 from compactctl.library.tracked import JsonMessage
 from compactctl.store.files.content import ChunkedLines, Content
 from compactctl.store.files.filesystem import FileSystem, disk_errors
 from compactctl.store.publish.overwrite import check_output
-from compactctl.store.publish.publish import publish, write_output
+from compactctl.store.publish.publish import publish
 
 
 class LoopFile:
-    """A transcript at a path with the messages that a loop sends.
+    """A transcript at a path with the messages that a loop sends, one in each line.
 
     After each cut, the commands ``log``, ``view`` and ``rewind`` know it as one compaction of the
-    whole history. If it cannot be written, a RuntimeWarning says why, and it is tried again.
+    whole history. What is changed before the cut stays as it was sent, until the next cut. If the
+    file cannot be written, or another program writes to it, a RuntimeWarning says so; it is then
+    tried again, or written anew with the next cut.
     """
 
-    def __init__(self, path: Path, n_written: int = 0) -> None:
-        """Raise UsageError for a file that is there already, unless messages were written to it."""
+    def __init__(self, path: Path, size: int | None = None) -> None:
+        """Begin a file, or go on with one of so many bytes.
+
+        Raises UsageError if there is another file.
+        """
         self.path = path.absolute()
         check_output(self.path, str(path))
-        if self.path.exists() and not n_written:
-            raise UsageError(
-                f"archive: {path} exists; name a new file, or go on from a state with from_dict"
-            )
-        self._n_written = n_written
-        self._is_behind = False
+        data = self.path.read_bytes() if self.path.exists() else b""
+        if self.path.exists() and len(data) != size:
+            why = "exists" if size is None else "was written to since this state"
+            raise UsageError(f"archive: {path} {why}; name a new file")
+        # Where the line of each message ends.
+        self._ends = list(accumulate(map(len, data.splitlines(keepends=True))))
+        self._is_behind = self._has_failed = False
 
-    def follow(self, history: Sequence[JsonMessage], unchanged: int) -> None:
-        """Write what is new in a history, of which the first messages are ``unchanged``."""
-        with self._trying() as is_behind:
-            if is_behind or unchanged < self._n_written:
-                content = Content.from_chunks(encode_messages(history))
-                write_output(FileSystem(), self.path, content, force=True)
-            else:
-                self._append(encode_messages(history[self._n_written :]))
-        self._n_written = len(history)
+    @property
+    def size(self) -> int:
+        """The bytes that were written."""
+        return self._ends[-1] if self._ends else 0
 
-    def follow_cut(self, cut: DetailedCut, later: Sequence[JsonMessage]) -> None:
-        """Replace all by a cut of the history with what came ``later``; archive the rest."""
-        with self._trying():
+    def follow(self, sent: Sequence[JsonMessage], kept: int) -> None:
+        """Write what is sent now; the first ``kept`` messages were sent before."""
+        if not self._is_behind:
+            self._try(lambda: self._append(sent, min(kept, len(self._ends))))
+
+    def follow_cut(self, cut: DetailedCut, sent: Sequence[JsonMessage]) -> None:
+        """Write a cut, with which ``sent`` begins, and archive what it leaves out."""
+
+        def write() -> None:
             self._write_cut(cut)
-            self._append(encode_messages(later))
+            data = self.path.read_bytes()
+            self._ends = list(accumulate(map(len, data.splitlines(keepends=True))))
+            self._append(sent, len(self._ends))
 
-    @contextmanager
-    def _trying(self) -> Iterator[bool]:
-        """Yield whether the file lacks something; it does, if an error leaves the context."""
-        is_behind, self._is_behind = self._is_behind, True
+        self._is_behind = False
+        self._try(write)
+
+    def fall_behind(self) -> None:
+        """Leave the file as it is until the next cut: what it holds is not sent any more."""
+        self._is_behind = True
+
+    def _try(self, write: Callable[[], None]) -> None:
+        """Write; warn once if that fails."""
         try:
-            yield is_behind
-            self._is_behind = False
+            write()
+            self._has_failed = False
         except CompactctlError as error:
-            if not is_behind:
+            self._is_behind = isinstance(error, ChangedError)
+            if not self._has_failed:
                 warnings.warn(f"compactctl: {error}", RuntimeWarning, stacklevel=2)
+            self._has_failed = True
 
-    def _append(self, lines: Iterable[bytes]) -> None:
-        errors = disk_errors(self.path, "the newest messages may be missing")
-        with errors, self.path.open("ab") as stream:
-            stream.writelines(lines)
+    def _append(self, sent: Sequence[JsonMessage], kept: int) -> None:
+        """Write messages behind the first ``kept`` ones, which are in the file."""
+        lines = encode_messages(sent[kept:])
+        is_there = self.path.exists()
+        if (self.path.stat().st_size if is_there else 0) != self.size:
+            raise ChangedError(
+                f"{self.path}: another program wrote to it; it is written anew with the next cut"
+            )
+        start = self._ends[kept - 1] if kept else 0
+        del self._ends[kept:]
+        errors = disk_errors(self.path, "the newest messages are missing, and tried again")
+        with errors, self.path.open("r+b" if is_there else "wb") as stream:
+            try:
+                stream.truncate(start)
+                stream.seek(start)
+                stream.writelines(lines)
+                stream.flush()
+            except OSError:
+                stream.truncate(start)
+                raise
+        self._ends += [start + end for end in accumulate(map(len, lines))]
 
     def _write_cut(self, cut: DetailedCut) -> None:
         loaded, path = cut.loaded, str(self.path)

@@ -4,7 +4,8 @@ import asyncio
 import json
 import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from copy import deepcopy
 from pathlib import Path
 from threading import Barrier, Thread
@@ -23,6 +24,7 @@ from compactctl.errors import NotUnderstoodError, UsageError
 from compactctl.library.message_list import CompactedMessages, CutResult
 
 Chat = dict[str, Any]
+Change = Callable[[list[Chat], int], list[Chat]]
 LONG = loop(150, files=150)
 WINDOW = 12_000
 OPENAI, ANTHROPIC = "openai-chat", "anthropic-messages"
@@ -133,7 +135,10 @@ def test_a_state_goes_on_as_if_nothing_had_happened(
     stop = data.draw(st.integers(0, len(histories) - 1))
     first = compactor(window=window)
     for history in histories[: stop + 1]:
-        first.fit(history)
+        first.after({"prompt_tokens": first.fit(history).tokens + 7})
+    if data.draw(st.booleans()):
+        with suppress(ApiError):
+            first.recover(too_long(window, window + 10))
     state = json.loads(json.dumps(first.to_dict()))
     second = Compactor.from_dict(state)
     for history in histories[stop:]:
@@ -199,6 +204,89 @@ def test_a_change_of_what_was_cut_away_undoes_the_cut() -> None:
     made.fit(history)
     assert made.originals() == history
     assert "entirely different" in str(made.rewind())
+
+
+def marked(history: list[Chat], number: int) -> list[Chat]:
+    """Move a mark for the provider's cache to the newest two messages, in copies."""
+    del number
+    copies = deepcopy(history)
+    for message in copies[-2:]:
+        message["cache_control"] = {"type": "ephemeral"}
+    return copies
+
+
+def marked_in_place(history: list[Chat], number: int) -> list[Chat]:
+    del number
+    for message in history:
+        message.pop("cache_control", None)
+    history[-1]["cache_control"] = {"type": "ephemeral"}
+    return history
+
+
+def reminded(history: list[Chat], number: int) -> list[Chat]:
+    return [*history, {"role": "user", "content": f"<reminder>step {number}</reminder>"}]
+
+
+def rebuilt(history: list[Chat], number: int) -> list[Chat]:
+    """Build the system prompt and the first request anew, with what changes each time."""
+    first = [{**message, "content": f"{message['content']} {number}"} for message in history[:2]]
+    return [*first, *history[2:]]
+
+
+@pytest.mark.parametrize("change", [marked, marked_in_place, reminded, rebuilt])
+def test_what_a_harness_does_to_each_request_undoes_no_cut(change: Change) -> None:
+    plain, changed = compactor(), compactor()
+    messages = deepcopy(LONG)
+    histories = list(enumerate(steps(messages)))
+    cuts = sum(plain.fit(deepcopy(history)).cut is not None for _, history in histories)
+    results = [changed.fit(change(history, number)) for number, history in histories]
+    assert sum(result.cut is not None for result in results) == cuts
+    assert not any(unpaired(result) for result in results)
+
+
+@pytest.mark.parametrize(
+    ("stages", "options"),
+    [
+        (["prune"], {"prune": {"protect_tokens": 1_000, "min_savings": 0}}),
+        (["microcompact"], {}),
+        (["shorten"], {}),
+        (["strip"], {}),
+        (["dedup", "distill"], {"distill": {"form": "in-place"}}),
+        (["dedup", "distill"], {"distill": {"form": "digest"}}),
+    ],
+)
+def test_what_is_fed_back_never_replaces_an_original(
+    stages: list[str], options: dict[str, Any]
+) -> None:
+    made = compactor(stages=stages, stage_options=options)
+    sent: list[Chat] = []
+    n_before = 0
+    for history in steps(LONG[:120]):
+        sent = made.fit([*sent, *history[n_before:]])
+        n_before = len(history)
+        assert made.originals() == history
+
+
+def test_the_newest_messages_can_be_taken_back_from_a_result() -> None:
+    made, history, result = cut_once()
+    shorter = made.fit(list(result)[:-2])
+    assert made.originals() == history[:-2]
+    assert shorter == result[:-2]
+
+
+def test_a_call_that_is_gone_has_no_result_any_more() -> None:
+    made = compactor()
+    made.fit(LONG[:6])
+    with pytest.raises(NotUnderstoodError, match="without its call"):
+        made.fit([*LONG[:2], LONG[3]])
+    assert made.originals() == LONG[:6]
+
+
+def test_text_that_was_not_read_is_forgotten_with_its_message() -> None:
+    unread = {"role": "user", "content": [{"type": "file", "file": {"file_id": "f-1"}}]}
+    made = compactor()
+    assert not made.fit([*LONG[:2], unread]).fits
+    assert made.fit([*LONG[:2], {"role": "user", "content": "no file"}]).fits
 
 
 def test_a_branch_goes_on_from_there() -> None:
@@ -286,6 +374,60 @@ def test_only_an_overflow_is_recovered_from() -> None:
     assert len(compactor().recover(too_long(3_000, 9_000), LONG[:40])) < 40
 
 
+def test_a_limit_of_bytes_is_none_of_tokens() -> None:
+    image = {"url": "data:image/png;base64,iVBORw0KGgo" + "A" * 400_000}
+    old = {"role": "user", "content": [{"type": "image_url", "image_url": image}]}
+    made = compactor(window=100_000)
+    later = [{"role": "user", "content": "Now look at the logs."}, *LONG[10:20]]
+    sent = made.fit([*LONG[:2], old, *LONG[2:10], *later])
+    error = ApiError("Error code: 413 - request_too_large: Request exceeds the maximum size", 413)
+    less = made.recover(error)
+    assert len(json.dumps(less)) < 0.1 * len(json.dumps(sent))
+    assert less.limit == 100_000
+    newest = compactor(window=100_000)
+    sent = newest.fit([*LONG[:20], old])
+    with pytest.raises(ApiError):
+        newest.recover(error)
+    assert newest.fit([*LONG[:20], old]) == sent
+
+
+def test_what_an_error_quotes_is_not_the_window() -> None:
+    made = compactor(window=100_000)
+    made.after({"prompt_tokens": made.fit(LONG[:60]).tokens})
+    error = ApiError("invalid value 'This model's maximum context length is 10 tokens'")
+    with pytest.raises(ApiError):
+        made.recover(error)
+    assert made.fit(LONG[:60]).limit == 100_000
+
+
+def test_a_learned_window_has_room_for_the_answer() -> None:
+    made = compactor(window=100_000, max_tokens=4_000)
+    made.fit(LONG)
+    assert made.recover(too_long(9_000, 15_000)).limit == 5_000
+
+
+def wrapped(error: Exception) -> Exception:
+    outer = RuntimeError("the request failed")
+    outer.__cause__ = error
+    return outer
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        wrapped(too_long(9_000, 15_000)),
+        ExceptionGroup("two requests failed", [ValueError("no"), too_long(9_000, 15_000)]),
+        type("HTTPStatusError", (Exception,), {})("400 Bad Request"),
+    ],
+)
+def test_an_overflow_is_seen_wherever_an_sdk_keeps_it(error: Exception) -> None:
+    if "HTTPStatusError" in type(error).__name__:
+        error.response = SimpleNamespace(text=str(too_long(9_000, 15_000)))  # type: ignore[attr-defined]
+    made = compactor(window=100_000)
+    made.fit(LONG)
+    assert made.recover(error).fits
+
+
 def test_a_summarizer_writes_and_merges() -> None:
     prompts: list[str] = []
 
@@ -307,14 +449,19 @@ def test_a_summarizer_writes_and_merges() -> None:
     assert len(prompts[-1]) < 1.5 * len(prompts[0])
 
 
-def test_a_summarizer_that_fails_is_replaced() -> None:
-    def summarize(_: str) -> str:
-        raise ConnectionError("no route to the model")
+def unreachable(_: str) -> str:
+    raise ConnectionError("no route to the model")
 
+
+@pytest.mark.parametrize(
+    ("summarize", "why"),
+    [(unreachable, "no route to the model"), (lambda _: None, "NoneType instead of a str")],
+)
+def test_a_summarizer_that_fails_is_replaced(summarize: Any, why: str) -> None:
     seen: list[CutResult] = []
     _, _, result = cut_once(summarizer=summarize, on_cut=seen.append)
     assert result.fits
-    assert "no route to the model" in seen[0].note
+    assert why in seen[0].note
 
 
 def test_the_next_cut_is_made_ahead() -> None:
@@ -407,7 +554,62 @@ def test_the_archive_is_that_of_the_command(
     with pytest.raises(UsageError, match="exists; name a new file"):
         compactor(archive=path)
     state = json.loads(json.dumps(made.to_dict()))
-    assert Compactor.from_dict(state).fit(history) == result
+    with pytest.raises(UsageError, match="was written to since this state"):
+        Compactor.from_dict(state)
+    again = Compactor.from_dict(state, archive=tmp_path / "again.jsonl")
+    assert again.fit(history).fits
+    assert again.originals() == history
+
+
+def written(path: Path, result: Sequence[Chat]) -> bool:
+    """Tell whether a file has the messages of a result, whatever tags it adds."""
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    return len(lines) == len(result) and all(
+        {key: line[key] for key in message} == message
+        for line, message in zip(lines, result, strict=True)
+    )
+
+
+def test_the_file_follows_what_is_sent(tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    made, history, _ = cut_once(archive=path)
+    more = [*history, *LONG[len(history) : len(history) + 4]]
+    assert written(path, made.fit(more))
+    # Two messages are taken back, and others come instead.
+    other = [*more[:-2], {"role": "user", "content": "no, the other way"}]
+    assert written(path, made.fit(other))
+    # Somebody else writes to the file.
+    with path.open("a") as stream:
+        stream.write("{}\n")
+    with pytest.warns(RuntimeWarning, match="another program wrote to it"):
+        made.fit([*other, {"role": "assistant", "content": "as you say"}])
+    assert path.read_text().endswith("{}\n")
+    assert run(["log", str(path)]) == 0
+
+
+def test_a_folder_that_is_gone_does_not_end_the_loop(tmp_path: Path) -> None:
+    folder = tmp_path / "runs"
+    folder.mkdir()
+    made = compactor(archive=folder / "run.jsonl")
+    folder.rmdir()
+    with pytest.warns(RuntimeWarning, match="the newest messages are missing"):
+        made.fit(LONG[:4])
+    folder.mkdir()
+    assert written(folder / "run.jsonl", made.fit(LONG[:6]))
+
+
+def test_the_next_cut_imports_nothing_from_the_current_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "json.py").write_text("open('seen', 'w').close()\nraise SystemExit(1)")
+    monkeypatch.chdir(tmp_path)
+    made = compactor()
+    histories = steps(LONG)
+    while not made.prepare():
+        made.fit(next(histories))
+    *_, history = steps(LONG)
+    assert made.fit(history).cut is not None
+    assert not Path("seen").exists()
 
 
 def test_anthropic_messages_stay_valid() -> None:
