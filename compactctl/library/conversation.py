@@ -117,12 +117,14 @@ class Conversation:
         place = next((n for n in places if self.unchanged_origin(n) != n), None)
         if place is None:
             return False
-        is_sent = newest[place] is self.sent.messages[place]
-        if is_sent or place >= len(self.history):
+        if place >= len(self.history):
             return True
         message = newest[place]
-        if self.sent.agrees(place, message) or self.history.agrees(place, message):
-            return self.sent.agrees(place, message)
+        of_history, of_sent = self.history.holds, self.sent.holds
+        if not (of_history(place, message) or of_sent(place, message)):
+            of_history, of_sent = self.history.agrees, self.sent.agrees
+        if of_history(place, message) or of_sent(place, message):
+            return not of_history(place, message)
         return self.sent.match(newest).length > self.history.match(newest).length
 
     def _calls_before(self, length: int, whole: int, *, is_of_sent: bool) -> Collection[str]:

@@ -84,9 +84,13 @@ class TrackedMessages:
         self.tokens = sum(fact.tokens for fact in self.facts)
         self._unread = {n: fact.unread for n, fact in enumerate(self.facts) if fact.unread}
 
+    def holds(self, index: int, message: object) -> bool:
+        """Whether a message is the one at an index as it was."""
+        return message == self._copies[index]
+
     def agrees(self, index: int, message: object) -> bool:
         """Whether a message says what the one at an index said."""
-        if message == self._copies[index]:
+        if self.holds(index, message):
             return True
         return isinstance(message, dict) and self._says_same(self._copies[index], message)
 

@@ -39,7 +39,7 @@ _MAX_PASSES = 10
 # If a stage that fills its target leaves a larger share of it empty, it is asked again, so often.
 _MAX_EMPTY, _MAX_REFILLS = 0.04, 3
 # If it exceeds the target, it is moved by a little more, since fewer messages lower it again.
-_OVERSHOOT = 1.05
+_OVERSHOOT, _MAX_SHRINKS = 1.05, 5
 # "messages hidden: 2, messages shortened: 1; still over the target" has three clauses.
 _CLAUSES = re.compile(r"; |(?<=\d), (?=[a-z])")
 _COUNT = re.compile(r"(.+): ([\d,]+)")
@@ -463,7 +463,7 @@ def _propose(view: ConversationView, step: StageStep[Any], meter: Meter) -> Prop
     if isinstance(proposal, SkippedStage):
         return proposal
     filled = fill_gaps(view, proposal)
-    if stage_view.target is None or view.summarizer or not view.settles:
+    if stage_view.target is None or view.summarizer:
         return filled
     if filled is not proposal:
         after = meter.total(apply(view.messages, filled.edits))
@@ -497,14 +497,16 @@ def _filling_target(
     """Return the proposal of a stage that comes closest to the target without exceeding it.
 
     ``proposal`` is the first one. If heavier messages remain than the target was computed for, it
-    is moved by what is too much. Else it is moved by what is left empty, then by less: by as much
-    as fits if the result grows evenly between a proposal that fits and one that does not, then by
-    half.
+    is moved by what is too much. Else, if the view is to settle, it is moved by what is left empty,
+    then by less: by as much as fits if the result grows evenly between a proposal that fits and one
+    that does not, then by half.
     """
     stage_view = view.with_current_target(step.extra_tokens)
     room, target = _room_and_target(view, step, meter, proposal)
     if room < 0:
-        return _proposed_again(view, step, meter, int(room * _OVERSHOOT)) or proposal
+        return _within_target(view, step, meter, proposal)
+    if not view.settles:
+        return proposal
     fits, more, misses = 0, target - (stage_view.target or 0), 0
     for _ in range(_MAX_REFILLS):
         if more <= fits or room <= target * _MAX_EMPTY:
@@ -517,6 +519,38 @@ def _filling_target(
         else:
             share = 0.5 if misses else room / (room - second_room)
             more, misses = fits + int((more - fits) * share), misses + 1
+    return proposal
+
+
+def _within_target(
+    view: ConversationView, step: StageStep[Any], meter: Meter, proposal: Proposal
+) -> Proposal:
+    """Return a proposal that does not exceed the target, if one is among a few attempts.
+
+    Fewer messages lower the target again, so that one attempt may not be enough. If it leaves much
+    empty, and the view is to settle, one halfway to the last that exceeds the target may fit, too.
+    """
+    exceeds, more = 0, 0
+    room, target = _room_and_target(view, step, meter, proposal)
+    for _ in range(_MAX_SHRINKS):
+        if room >= 0:
+            break
+        exceeds, more = more, more + int(room * _OVERSHOOT)
+        again = _proposed_again(view, step, meter, more)
+        if again is None:
+            return proposal
+        proposal = again
+        room, target = _room_and_target(view, step, meter, proposal)
+    for _ in range(_MAX_REFILLS if view.settles and room >= 0 else 0):
+        if room <= target * _MAX_EMPTY:
+            break
+        halfway = (more + exceeds) // 2
+        again = _proposed_again(view, step, meter, halfway)
+        again_room, again_target = _room_and_target(view, step, meter, again)
+        if again is None or again_room < 0:
+            exceeds = halfway
+        else:
+            proposal, room, target, more = again, again_room, again_target, halfway
     return proposal
 
 

@@ -302,6 +302,23 @@ def test_cuts_are_rare() -> None:
     assert 2 < cuts < 9
 
 
+def test_a_cut_of_many_small_calls_is_not_above_its_target() -> None:
+    large = loop(5, files=5)
+    for message in large[3::2]:
+        message["content"] = "\n".join(f"{message['content']}\nrow {n}" for n in range(12))
+    small = loop(200, files=200)[2:]
+    for message in small:
+        name = message.get("tool_call_id") or message["tool_calls"][0]["id"]
+        if message["role"] == "tool":
+            message |= {"tool_call_id": f"small-{name}", "content": "ok"}
+        else:
+            message["tool_calls"][0]["id"] = f"small-{name}"
+    made = compactor(window=9_000, target=0.6)
+    cuts = [cut for history in steps([*large, *small]) if (cut := made.fit(history).cut)]
+    assert cuts
+    assert all(cut.after <= 0.6 * 9_000 for cut in cuts)
+
+
 def test_a_cut_says_what_it_costs() -> None:
     seen: list[CutResult] = []
     _, _, result = cut_once(on_cut=seen.append)

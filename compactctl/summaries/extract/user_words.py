@@ -66,9 +66,9 @@ def choose_words(  # noqa: PLR0913 - what is read, what it may take, and what el
 ) -> UserWords:
     """Choose what stays of what the user and the operator said, in at most ``room`` tokens.
 
-    All of it if it fits. Otherwise whole texts of up to ``whole_tokens``, as far as they fit in two
-    fifths of the room: the newest request, the first one, and the user's other requests and
-    answers, newest first. Then larger ones in this order, as far as they fit, and the operator's
+    All of it if it fits. Otherwise whole texts as far as they fit: the newest request, the first
+    one, and the user's other requests and answers, newest first, of which those of up to
+    ``whole_tokens`` come before larger ones in two fifths of the room; then the operator's
     instructions, newest first. Then the short ones of the others, whole paragraphs and lists in the
     same order, and sentences of paragraphs that are too large. Rules of the user stay even if they
     exceed the room, and so do descriptions of what is attached, and up to 400 tokens of the newest
@@ -92,11 +92,6 @@ def choose_words(  # noqa: PLR0913 - what is read, what it may take, and what el
         is_operator = {index: passages[index].kind == "instruction" for index in drafts}
         is_proven = {index: passages[index].is_proven for index in drafts}
         is_limited = {index: is_operator[index] or not is_proven[index] for index in drafts}
-        _fill_whole(
-            [drafts[i] for i in drafts if is_proven[i] and not is_operator[i]],
-            whole_tokens,
-            int(room * _WHOLE_PART),
-        )
         _add_rules(drafts, following, is_limited, max(room // _OPERATOR_PART, _MIN_ENDS))
         for index, draft in drafts.items():
             if passages[index].is_attachment and is_proven[index]:
@@ -107,6 +102,8 @@ def choose_words(  # noqa: PLR0913 - what is read, what it may take, and what el
             [drafts[i] for i in drafts if not is_operator[i] and is_proven[i] is proven]
             for proven in (True, False)
         )
+        whole_room = min(int(room * _WHOLE_PART), room - used)
+        used += _fill_whole(typed, whole_tokens, whole_room)
         used += _fill(typed, room - used)
         used += _fill(reported, room - used)
         if all(draft.is_whole for draft in typed) and reported:
@@ -369,11 +366,16 @@ def _add_rules(
             draft.add((unit,), float("inf"))
 
 
-def _fill_whole(drafts: Iterable[_TextDraft], max_tokens: int, room: int) -> None:
-    """Choose whole texts of up to ``max_tokens`` in order, those that fit in what is left."""
+def _fill_whole(drafts: Iterable[_TextDraft], max_tokens: int, room: int) -> int:
+    """Choose whole texts of up to ``max_tokens`` in order, those that fit in what is left.
+
+    Return the tokens added.
+    """
+    remaining = room
     for draft in drafts:
         if draft.tokens <= max_tokens:
-            room -= draft.add_whole(room)
+            remaining -= draft.add_whole(remaining)
+    return room - remaining
 
 
 def _fill_ends(drafts: Sequence[_TextDraft], room: int) -> int:

@@ -229,6 +229,13 @@ def test_what_is_hidden_to_fill_a_target_is_not_rewritten_before() -> None:
     assert found.stages[1].tokens_before == meter().total(TALK)
 
 
+def test_what_reaches_the_target_alone_leaves_nothing_to_fill() -> None:
+    seen: list[list[str]] = []
+    found = run(view(TALK, target=65), [cutting("m1", "m2"), filling(seen, "m1", "m2")], meter())
+    assert outcomes(found) == ["applied", "not-needed"]
+    assert seen == []
+
+
 def test_what_stays_when_a_target_is_filled_is_rewritten_before() -> None:
     seen: list[list[str]] = []
     found = run(view(TALK, target=60), [cutting("m1", "m4"), filling(seen, "m1", "m2")], meter())
