@@ -115,6 +115,9 @@ class Compactor:
             **choices,
         }
         check_keywords(choices, StageKwargs, "Compactor")
+        for name, value in (("summarizer", summarizer), ("on_cut", on_cut)):
+            if value is not None and not callable(value):
+                raise UsageError(f"{name}: is {type(value).__name__}; pass a function")
         self._options = {
             key: plain_option(value) for key, value in options.items() if value is not None
         }
@@ -358,9 +361,20 @@ class Compactor:
             return self._result()
         self._ahead = None
         cut = ahead.result() if ahead else None
-        if ahead is None or cut is None:
-            return self._cut(size, self._reported.counted(self._target))
-        return self._use(cut, size, ahead.covered)
+        if ahead and cut and self._size_with(cut, ahead.covered) <= self._stale_from:
+            return self._use(cut, size, ahead.covered)
+        return self._cut(size, self._reported.counted(self._target))
+
+    @property
+    def _stale_from(self) -> int:
+        """The size from which a cut that was made ahead is no longer worth it."""
+        return (self._target + self._trigger) // 2
+
+    def _size_with(self, cut: LoopCut, covered: int) -> int:
+        """Return the size with a cut of the first ``covered`` messages."""
+        later = sum(facts.tokens for facts in self._conversation.history.facts[covered:])
+        sizes = sum(new.size for new in cut.messages)
+        return self._reported.tokens(self._settings.fixed + sizes + later)
 
     @property
     def _is_due(self) -> bool:
@@ -448,8 +462,7 @@ class Compactor:
         """Send a cut of the first ``covered`` messages, if that saves enough."""
         conversation = self._conversation
         history, sizes = conversation.history.messages, [new.size for new in cut.messages]
-        later = sum(facts.tokens for facts in conversation.history.facts[covered:])
-        after = self._reported.tokens(self._settings.fixed + sum(sizes) + later)
+        after = self._size_with(cut, covered)
         least = 1 if must or before > self._limit else self._min_saving
         if before - after < least:
             self._not_before = before + self._min_saving
@@ -463,9 +476,16 @@ class Compactor:
         if isinstance(cut, DetailedCut):
             self._follow(cut)
         result = self._describe(before, after, alike, cut.note)
-        if self._on_cut is not None:
-            self._on_cut(result)
+        self._tell(result)
         return self._result(result)
+
+    def _tell(self, result: CutResult) -> None:
+        if self._on_cut is None:
+            return
+        try:
+            self._on_cut(result)
+        except Exception as error:  # noqa: BLE001 - it is the caller's, and the loop goes on
+            warnings.warn(f"on_cut: {type(error).__name__}: {error}", RuntimeWarning, stacklevel=4)
 
     def _follow(self, cut: DetailedCut) -> None:
         """Let the summarizer and the file go on from a cut."""

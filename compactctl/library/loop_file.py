@@ -47,7 +47,10 @@ class LoopFile:
         data = self.path.read_bytes() if self.path.exists() else b""
         if self.path.exists() and len(data) != size:
             why = "exists" if size is None else "was written to since this state"
-            raise UsageError(f"archive: {path} {why}; name a new file")
+            raise UsageError(
+                f"archive: {path} {why}; name a new file, or go on from the state that to_dict "
+                "returned after its last line"
+            )
         # Where the line of each message ends.
         self._ends = list(accumulate(map(len, data.splitlines(keepends=True))))
         self._is_behind = self._has_failed = False

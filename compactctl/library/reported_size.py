@@ -3,7 +3,7 @@
 from compactctl.records import Record
 
 # Tokenizers and what an API adds differ by no more than this from what is counted.
-_MIN_SLOPE, _MAX_SLOPE = 0.25, 3.0
+_MIN_SLOPE, _FIRST_SLOPE, _MAX_SLOPE = 0.25, 1.5, 3.0
 
 
 class Sample(Record, kw_only=False):
@@ -18,8 +18,10 @@ class ReportedSize(Record):
 
     What is sent and not counted, such as tools that were not named, is in ``base``::
 
-        counted 1,000, reported 9,100    base 8,100, slope 1
+        counted 1,000, reported 9,100    base 7,600, slope 1.5
         counted 21,000, reported 31,100  base 8,000, slope 1.1
+
+    A single report does not tell which of both it is; more than half again is not the tokenizer's.
     """
 
     base: float = 0.0
@@ -40,7 +42,7 @@ class ReportedSize(Record):
             return self
         first = self.first or Sample(counted, reported)
         grown = counted - first.counted
-        slope = self.slope
+        slope = self.slope if self.first else min(_FIRST_SLOPE, reported / counted)
         if abs(grown) > first.counted / 2:
             slope = (reported - first.reported) / grown
         slope = max(1.0, min(_MAX_SLOPE, slope))

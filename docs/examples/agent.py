@@ -36,9 +36,9 @@ def run_tool(call: dict[str, Any]) -> dict[str, Any]:
 
 
 def main(question: str, model: str = os.environ.get("MODEL", "gpt-4.1")) -> str:
-    """Ask until the model answers; agent.jsonl then restores all that was cut."""
+    """Ask until the model answers; the archive then restores all that was cut."""
     messages: list[dict[str, Any]] = [{"role": "user", "content": question}]
-    compactor = Compactor(model=model, tools=TOOLS, archive="agent.jsonl")
+    compactor = Compactor(model=model, tools=TOOLS, archive=f"agent-{os.getpid()}.jsonl")
     ask = partial(openai.OpenAI().chat.completions.create, model=model, tools=TOOLS)
     while True:
         try:

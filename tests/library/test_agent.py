@@ -75,5 +75,6 @@ def test_the_complete_agent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
         assert agent.main(RULE) == "All parts are read."
     assert_sound(server, too_large=0)
-    assert run(["rewind", "agent.jsonl"]) == 0
-    assert Path("agent.jsonl").read_text().count("compiled module_0_") == 70
+    [archive] = tmp_path.glob("agent-*.jsonl")
+    assert run(["rewind", str(archive)]) == 0
+    assert archive.read_text().count("compiled module_0_") == 70
