@@ -399,13 +399,13 @@ class Compactor:
         """Take in what is new in a list, and write it to the file, if there is one."""
         conversation = self._conversation
         was_cut = conversation.covered > 0
-        kept = conversation.take(messages, all_at_once=all_at_once)
+        n_before = conversation.take(messages, all_at_once=all_at_once)
         if was_cut and not conversation.covered:
             self._not_before = 0
         if self._ahead is not None and conversation.changed_from < self._ahead.covered:
             self._ahead = None
         if self._file is not None:
-            self._file.follow(conversation.sent.messages, kept)
+            self._file.follow(conversation.sent.messages, n_before)
 
     def _read_facts(
         self, messages: Sequence[JsonMessage], start: int, calls: Collection[str]

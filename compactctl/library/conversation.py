@@ -105,7 +105,7 @@ class Conversation:
         )
         was_cut = self.covered > 0
         keep(match.length)
-        changed = [change(*each) for each in changes]
+        changed = [change(index, message, fact) for index, message, fact in changes]
         places = len(self.sent) if self.covered or not was_cut else 0
         self._extend(newest[match.length :], facts)
         # What is changed before the cut stays where it is.

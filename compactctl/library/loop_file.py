@@ -60,10 +60,10 @@ class LoopFile:
         """The bytes that were written."""
         return self._ends[-1] if self._ends else 0
 
-    def follow(self, sent: Sequence[JsonMessage], kept: int) -> None:
-        """Write what is sent now; the first ``kept`` messages were sent before."""
+    def follow(self, sent: Sequence[JsonMessage], n_before: int) -> None:
+        """Write what is sent now; the first ``n_before`` messages were sent before."""
         if not self._is_behind:
-            self._try(lambda: self._append(sent, min(kept, len(self._ends))))
+            self._try(lambda: self._append(sent, min(n_before, len(self._ends))))
 
     def follow_cut(self, cut: DetailedCut, sent: Sequence[JsonMessage]) -> None:
         """Write a cut, with which ``sent`` begins, and archive what it leaves out."""
@@ -92,16 +92,16 @@ class LoopFile:
                 warnings.warn(f"compactctl: {error}", RuntimeWarning, stacklevel=2)
             self._has_failed = True
 
-    def _append(self, sent: Sequence[JsonMessage], kept: int) -> None:
-        """Write messages behind the first ``kept`` ones, which are in the file."""
-        lines = encode_messages(sent[kept:])
+    def _append(self, sent: Sequence[JsonMessage], n_before: int) -> None:
+        """Write messages behind the first ``n_before`` ones, which are in the file."""
+        lines = encode_messages(sent[n_before:])
         is_there = self.path.exists()
         if (self.path.stat().st_size if is_there else 0) != self.size:
             raise ChangedError(
                 f"{self.path}: another program wrote to it; it is written anew with the next cut"
             )
-        start = self._ends[kept - 1] if kept else 0
-        del self._ends[kept:]
+        start = self._ends[n_before - 1] if n_before else 0
+        del self._ends[n_before:]
         errors = disk_errors(self.path, "the newest messages are missing, and tried again")
         with errors, self.path.open("r+b" if is_there else "wb") as stream:
             try:
