@@ -59,7 +59,8 @@ class ConversationView(Record):
         keeps_originals: whether the new file keeps all records, so that a message can be hidden
             behind another but not be left out.
         settles: whether stages look for a result that they would not change again, close below the
-            target; else the first that they find is taken, since the next run starts over.
+            target; else the first is taken that exceeds it by a few percent at most, since the next
+            run starts over.
     """
 
     messages: tuple[Message, ...]

@@ -31,8 +31,8 @@ from compactctl.summaries.by_model.answers import ModelAnswer
 from compactctl.tokens.budget import TargetSize
 from compactctl.tokens.overhead import RequestMeter
 
-# The share of the target that the only attempt aims at: what remains weighs a little more for its
-# text than the average, since calls are shortened and their frames are not.
+# The share of the target that a cut aims at: what remains weighs a few percent more for its text
+# than the average, since calls are shortened and their frames are not.
 _AIM = 0.95
 KEEP_USER = 2_000
 _CHOICES = tuple(get_type_hints(StageKwargs))

@@ -503,10 +503,10 @@ def _filling_target(
     """
     stage_view = view.with_current_target(step.extra_tokens)
     room, target = _room_and_target(view, step, meter, proposal)
+    if not view.settles and room >= -target * _MAX_EMPTY:
+        return proposal
     if room < 0:
         return _within_target(view, step, meter, proposal)
-    if not view.settles:
-        return proposal
     fits, more, misses = 0, target - (stage_view.target or 0), 0
     for _ in range(_MAX_REFILLS):
         if more <= fits or room <= target * _MAX_EMPTY:
