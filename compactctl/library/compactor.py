@@ -12,9 +12,7 @@ from typing import Any, Self, Unpack
 from msgspec import to_builtins
 
 from compactctl.clients.registry import list_reader, usage_in
-from compactctl.commands.measuring.next_request import (
-    CacheUse,
-)
+from compactctl.commands.measuring.next_request import CacheUse
 from compactctl.errors import CompactctlError, UsageError
 from compactctl.library.ahead import CutAhead, cut_in_process
 from compactctl.library.choices import (
@@ -27,7 +25,6 @@ from compactctl.library.choices import (
 from compactctl.library.conversation import Conversation
 from compactctl.library.loop_cut import (
     KEEP_USER,
-    CutSettings,
     DetailedCut,
     LoopCut,
     cut_settings,
@@ -122,7 +119,7 @@ class Compactor:
             key: plain_option(value) for key, value in options.items() if value is not None
         }
         self._on_cut = on_cut
-        self._settings: CutSettings = cut_settings(self._options, summarizer)
+        self._settings = cut_settings(self._options, summarizer)
         budget = self._settings.measured.budget
         self._reserve = self._settings.recipe.measure.max_tokens or 0
         self._limit = budget.window - self._reserve
@@ -210,13 +207,12 @@ class Compactor:
                 raise error
             self._recoveries += 1
             self._ahead = None
-            before = self._conversation.sent.messages
-            is_less = self._is_less_than(sent, None if overflow.is_of_tokens else _bytes(before))
+            n_bytes = None if overflow.is_of_tokens else _bytes(self._conversation.sent.messages)
             target = min(self._reported.counted(self._target), int(sent * _RECOVERY_SHARE))
             state = self._conversation.cut_state
             for _ in range(_MAX_ATTEMPTS):
                 result = self._cut(self._size, target, must=True)
-                if is_less(result):
+                if self._is_less(result, sent, n_bytes):
                     return result
                 target //= 2
             self._conversation.cut_state = state
@@ -224,16 +220,14 @@ class Compactor:
                 self._file.fall_behind()
             raise error
 
-    def _is_less_than(
-        self, counted: float, n_bytes: int | None
-    ) -> Callable[[CompactedMessages], bool]:
-        """Return whether a result is less than so many tokens, or clearly less than so many bytes.
+    def _is_less(self, result: CompactedMessages, sent: float, n_bytes: int | None) -> bool:
+        """Whether a result is fewer tokens than were sent, or clearly fewer bytes if these count.
 
         If images are too many bytes, it does not help to send less text.
         """
         if n_bytes is None:
-            return lambda _: self._counted < counted
-        return lambda result: _bytes(result) <= n_bytes * _FEWER_BYTES
+            return self._counted < sent
+        return _bytes(result) <= n_bytes * _FEWER_BYTES
 
     def originals(self) -> list[JsonMessage]:
         """Return the whole history, as it was before any cut."""
@@ -323,7 +317,7 @@ class Compactor:
         origins = [origin for origin, _ in state["sent"]]
         sent = [history[origin] if new is None else new for origin, new in state["sent"]]
         if state["covered"]:
-            calls = {call for facts in self._conversation.history.facts for call in facts.calls}
+            calls = self._conversation.calls
             tokens = [facts.tokens for facts in self._read_facts(sent, 0, calls)]
             self._conversation.begin_with(sent, tokens, origins, state["covered"])
         self._not_before = state["not_before"]
@@ -540,14 +534,6 @@ def _tokens(options: Mapping[str, Any], key: str, limit: int) -> int:
     if size is None:
         raise UsageError(f"{key}: is None; pass tokens or a share")
     return size.resolve(limit)
-
-
-def _plain(usage: object) -> object:
-    """Return the usage of an SDK as a dict."""
-    if isinstance(usage, Mapping):
-        return usage
-    dump = getattr(usage, "model_dump", None)
-    return dump() if callable(dump) else getattr(usage, "__dict__", {})
 
 
 def _bytes(messages: Sequence[JsonMessage]) -> int:

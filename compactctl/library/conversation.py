@@ -1,6 +1,6 @@
 """A conversation of a loop: its whole history, and what is sent instead since a cut."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from sys import maxsize
 from typing import Protocol
 
@@ -31,8 +31,8 @@ class Conversation:
     def __init__(self, read_facts: ReadFacts, says_same: SaysSame) -> None:
         self.history = TrackedMessages(says_same)
         self._read_facts, self._says_same = read_facts, says_same
-        # The call ids in the history, each with the index of its newest message.
-        self._calls: dict[str, int] = {}
+        # The ids of the calls in the history.
+        self.calls: set[str] = set()
         # The oldest message of the history that reads otherwise since this was set.
         self.changed_from = maxsize
         self.forget_cut()
@@ -95,7 +95,7 @@ class Conversation:
         calls = self._calls_before(match.length, len(before), is_of_sent=is_of_sent)
         facts = self._read_facts(newest[match.length :], match.length, calls)
         changes = [
-            (index, newest[index], self._read_facts([newest[index]], index, self._calls)[0])
+            (index, newest[index], self._read_facts([newest[index]], index, self.calls)[0])
             for index in match.changed
         ]
         keep, change = (
@@ -130,9 +130,9 @@ class Conversation:
     def _calls_before(self, length: int, whole: int, *, is_of_sent: bool) -> Collection[str]:
         """Return the ids of the calls in the first messages of the history, or of what was sent."""
         if length == whole:
-            return self._calls
+            return self.calls
         before = self.sent if is_of_sent else self.history
-        return {call for facts in before.facts[:length] for call in facts.calls}
+        return _call_ids(before.facts[:length])
 
     def _keep_places(self, length: int) -> None:
         """Drop what was sent from ``length`` on, and what it stands for."""
@@ -173,11 +173,10 @@ class Conversation:
         if length < len(self.history):
             self.changed_from = min(self.changed_from, length)
             self.history.truncate(length)
-            self._calls = _call_places(self.history.facts)
+            self.calls = _call_ids(self.history.facts)
 
     def _extend(self, messages: Sequence[JsonMessage], facts: Sequence[MessageFacts]) -> None:
-        for index, fact in enumerate(facts, len(self.history)):
-            self._calls.update(dict.fromkeys(fact.calls, index))
+        self.calls |= _call_ids(facts)
         self.history.extend(messages, facts)
         if self.sent is not self.history:
             self.sent.extend(messages, facts)
@@ -193,7 +192,7 @@ class Conversation:
         place = self.groups.index(index) if index in self.groups else len(self.sent)
         is_sent = place < len(self.sent) and self.unchanged_origin(place) is not None
         self.history.replace(index, message, facts)
-        self._calls = _call_places(self.history.facts)
+        self.calls = _call_ids(self.history.facts)
         if is_sent and self.sent is not self.history:
             self.sent.replace(place, message, facts)
         elif not (is_sent or is_said_again):
@@ -208,9 +207,9 @@ class Conversation:
         if origin is not None:
             self.changed_from = min(self.changed_from, origin)
             self.history.replace(origin, message, facts)
-            self._calls = _call_places(self.history.facts)
+            self.calls = _call_ids(self.history.facts)
         return place
 
 
-def _call_places(facts: Sequence[MessageFacts]) -> dict[str, int]:
-    return {call: index for index, fact in enumerate(facts) for call in fact.calls}
+def _call_ids(facts: Iterable[MessageFacts]) -> set[str]:
+    return {call for fact in facts for call in fact.calls}

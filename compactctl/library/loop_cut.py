@@ -57,8 +57,7 @@ class CutSettings(Record):
 
     def without_images(self) -> "CutSettings":
         """Return the settings for requests that have too many bytes with their images."""
-        plan = self.recipe.plan
-        names = plan.stages or tuple(stage.name for stage in self.recipe.profile.stages)
+        plan, names = self.recipe.plan, self.recipe.stage_names
         if names[0] == IMAGES:
             return self
         settings = {**plan.settings, IMAGES: {"max_images": 0}}
@@ -68,7 +67,7 @@ class CutSettings(Record):
     @property
     def repairs(self) -> bool:
         """Whether a stage pairs calls and results."""
-        return "repair" in (self.recipe.plan.stages or [s.name for s in self.recipe.profile.stages])
+        return "repair" in self.recipe.stage_names
 
 
 def cut_settings(

@@ -1,11 +1,10 @@
-"""Compact the messages of an agent loop in memory: a list in, a list out."""
+"""Compact a list of messages in memory: a list in, a list out."""
 
 import json
 from collections.abc import Callable, Sequence
 from typing import Any, Unpack
 
 from compactctl.commands.compact.in_memory import compact_lines
-from compactctl.commands.planning.plan import Recipe
 from compactctl.commands.reading.transcript import InputOptions
 from compactctl.errors import DoesNotFitError, NotUnderstoodError, UsageError
 from compactctl.library.choices import CompactKwargs, check_keywords, parse_recipe
@@ -59,7 +58,7 @@ def compact_messages(
     lines = encode_messages(messages)
     if not lines:
         return CompactedMessages()
-    if summarizer is not None and "summarize" not in _stage_names(recipe):
+    if summarizer is not None and "summarize" not in recipe.stage_names:
         raise UsageError("a summarizer needs the stage summarize; add it to the stages")
     compacted = compact_lines(
         lines,
@@ -72,7 +71,7 @@ def compact_messages(
         ),
     )
     check_messages(messages, compacted.transcript.messages, compacted.opaque, format)
-    if "repair" not in _stage_names(recipe):
+    if "repair" not in recipe.stage_names:
         check_pairs(compacted.transcript.effective)
     if require_fit and compacted.unread:
         raise NotUnderstoodError(
@@ -95,7 +94,3 @@ def compact_messages(
         limit=compacted.limit,
         unread=compacted.unread,
     )
-
-
-def _stage_names(recipe: Recipe) -> tuple[str, ...]:
-    return recipe.plan.stages or tuple(stage.name for stage in recipe.profile.stages)

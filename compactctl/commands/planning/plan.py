@@ -131,6 +131,11 @@ class Recipe(Record):
         name = DEFAULT_PROFILE if self.plan.overflow is None else RECOVERY_PROFILE
         return self.measure.profile or builtin_profile(name)
 
+    @property
+    def stage_names(self) -> tuple[str, ...]:
+        """The stages to run: those of the plan, or else those of the profile."""
+        return self.plan.stages or tuple(stage.name for stage in self.profile.stages)
+
     def for_model(self, model: ModelInfo) -> "Recipe":
         """Return the recipe with the rules that its profile has for a model."""
         if self.measure.profile is None:
