@@ -73,6 +73,29 @@ def test_the_screen_says_what_the_figures_are_not(ask: Ask, session: Path) -> No
     assert "recall by  A distill, B newest, C random, D mask" in found.out
 
 
+def test_a_policy_that_kept_everything_neither_wins_nor_passes(
+    ask: Ask, session: Path, tmp_path: Path
+) -> None:
+    arguments = ("lab", "eval", session, "--counter", "chars/4", "--keep", "10%")
+    everything = (*arguments, "--profile", "spring-turns")
+    gated = ask(*everything, "--gate", "recall>=0.5@0.1", "--json")
+    [figures] = [row for row in gated.json["figures"] if row["policy"] == "spring-turns"]
+    assert figures["kept"]["value"] == 1
+    assert (figures["verdict"], gated.code) == ("over target", 1)
+    assert gated.json["findings"] == ["recall>=0.5@0.1: spring-turns is over target"]
+    assert ask(*everything).out.startswith(
+        "no policy keeps to 10% of the tokens: spring-turns is over target and keeps 100.0%"
+    )
+    compared = ask(*arguments, "--profile", "spring-turns,default")
+    assert compared.out.startswith("default keeps ")
+    baseline = tmp_path / "baseline.json"
+    small = gated.out.replace('"over": 1', '"over": 0')
+    assert small != gated.out
+    baseline.write_text(small)
+    again = ask(*everything, "--baseline", baseline)
+    assert (again.code, "within it in the baseline" in again.err) == (1, True)
+
+
 @pytest.mark.long
 def test_it_is_the_same_under_any_hash_seed(session: Path) -> None:
     given = ("lab", "eval", str(session), "--counter", "chars/4", "--keep", "0.2", "--json")

@@ -37,6 +37,7 @@ from compactctl.profiles.registry import DEFAULT_PROFILE, PROFILES, load_profile
 from compactctl.records import Record, field, replace
 from compactctl.store.files.source import digest_of
 from compactctl.tokens.budget import parse_share
+from compactctl.tokens.verdict import Judgment, Verdict
 
 EVERYTHING = "none"
 """The control that compacts nothing."""
@@ -113,9 +114,18 @@ class Trial(Record):
         return self.tokens / self.prefix
 
     @property
-    def is_over(self) -> bool:
-        """Whether more was kept than requested."""
-        return self.tokens > int(exact(self.asked) * self.prefix)
+    def judgment(self) -> Judgment:
+        """Whether the policy kept to the share that was requested, and whether it did anything."""
+        return Judgment(
+            tokens=self.tokens,
+            target=int(exact(self.asked) * self.prefix),
+            is_unchanged=self.tokens == self.prefix,
+        )
+
+    @property
+    def verdict(self) -> Verdict:
+        """The worst that is true of the context."""
+        return self.judgment.verdict
 
 
 class GrownSession(Record):

@@ -73,6 +73,7 @@ _COLUMNS: Mapping[str, str] = {
     "prefix": "int64",
     "tokens": "int64",
     "kept": "float64",
+    "verdict": "large_string",
     "pair_errors": "int64",
     "milliseconds": "float64",
 }
@@ -152,17 +153,37 @@ def evaluate_messages(result: EvaluateResult) -> Iterator[str]:
 
 
 def _answer(result: EvaluateResult) -> str:
-    """Return what the policy that recalls most with the fewest tokens keeps of names and words."""
+    """Return what the policy that recalls most with the fewest tokens keeps of names and words.
+
+    A policy that is over its target, or compacts nothing, is not compared.
+    """
     asked = min(asked_shares(result), default=None)
-    rows = [row for row in result.figures if row.asked == asked]
-    if asked is None or not rows:
+    if asked is None:
         return "nothing was measured"
-    best = max(rows, key=_recall)
+    rows = [row for row in result.figures if row.asked == asked]
+    names = {policy.name for policy in result.policies}
+    if not any(row.verdict == "fits" for row in rows if row.policy in names):
+        nearest = min((row for row in rows if row.policy in names), key=lambda row: row.over)
+        return one_line(_none_fits(nearest))
+    best = max(
+        (row for row in rows if row.verdict == "fits"),
+        key=lambda row: (_recall(row), row.policy in names),
+    )
     words = best.measures.get("words")
     reused = f"{share_text(_recall(best))} of the names"
     if words is not None:
         reused = f"{reused} and {share_text(words.value)} of the words"
     return one_line(f"{best.policy} keeps {reused} used again, in {asked:.0%} of the tokens")
+
+
+def _none_fits(nearest: EvalFigures) -> str:
+    """Return why no policy is the best, with the one that comes nearest to its target."""
+    if not nearest.over:
+        return f"no policy compacted anything at {nearest.asked:.0%} of the tokens"
+    return (
+        f"no policy keeps to {nearest.asked:.0%} of the tokens: {nearest.policy} is "
+        f"{nearest.over_text} and keeps {share_text(nearest.kept.value)}"
+    )
 
 
 def _facts(result: EvaluateResult) -> Iterator[Fact]:
@@ -195,7 +216,7 @@ def _reuse_table(figures: Sequence[EvalFigures]) -> ScreenItem:
     columns = (
         (number("Kept"), [percent_text(row.kept) for row in figures]),
         *_measured(figures, REUSE),
-        (number("95% of recall", spare=len(REUSE)), [_interval(row) for row in figures]),
+        (number("95% interval", spare=len(REUSE)), [_interval(row) for row in figures]),
     )
     return _figures_table(figures, columns)
 
@@ -408,4 +429,5 @@ def _figures(figures: EvalFigures) -> dict[str, Any]:
 
 @encoded.register
 def _trial(trial: Trial) -> dict[str, Any]:
-    return record(trial, without=("project",), requests="laterRequests", prefix="prefixTokens")
+    fields = record(trial, without=("project",), requests="laterRequests", prefix="prefixTokens")
+    return {**fields, "verdict": trial.verdict}

@@ -77,6 +77,7 @@ def point(kept: float, recall: float, sessions: int = 2) -> EvalFigures:
         beyond=None,
         pair_errors=0,
         over=0,
+        verdict="fits",
         milliseconds=1,
     )
 

@@ -33,6 +33,7 @@ def figures(asked: float, recall: float, sessions: int, **more: Any) -> EvalFigu
         beyond=None,
         pair_errors=0,
         over=0,
+        verdict="fits",
         milliseconds=1,
     )
     return replace(base, **more)
