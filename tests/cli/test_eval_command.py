@@ -1,5 +1,6 @@
 """What compactions keep, from the command line."""
 
+import csv
 import json
 import os
 import subprocess
@@ -151,6 +152,54 @@ def test_files_are_written_on_request(ask: Ask, session: Path, tmp_path: Path) -
     assert [len((line.get("points") or "").split()) for line in lines] == [2, 2, 2, 2]
     again = ask("lab", "eval", session, "--plot", plot)
     assert (again.code, "or --force to overwrite it" in again.err) == (2, True)
+
+
+def test_a_report_has_the_format_of_its_name(ask: Ask, session: Path, tmp_path: Path) -> None:
+    arguments = ("lab", "eval", session, "--counter", "chars/4", "--stages", "distill")
+    reports = {kind: tmp_path / f"rows.{kind}" for kind in ("parquet", "csv", "jsonl", "md")}
+    for report in reports.values():
+        assert ask(*arguments, "--keep", "10%", "--report", report).code == 0
+    rows = parquet.read_table(reports["parquet"]).to_pylist()
+    lines = [json.loads(line) for line in reports["jsonl"].read_text().splitlines()]
+    cells = list(csv.DictReader(reports["csv"].read_text().splitlines()))
+    assert [timeless(line) for line in lines] == [timeless(row) for row in rows]
+    assert [list(row) for row in cells] == [list(row) for row in rows]
+    assert [(row["policy"], float(row["kept"])) for row in cells] == [
+        (row["policy"], row["kept"]) for row in rows
+    ]
+    page = reports["md"].read_text().splitlines()
+    assert page[2].startswith("distill keeps ")
+    [titles] = [line for line in page if line.startswith("| Policy | Asked | Kept |")]
+    [figures] = [line for line in page if line.startswith("| distill |")]
+    assert titles.count("|") == figures.count("|")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("lab", "eval", "SESSION", "--report", "out.txt"),
+        ("lab", "eval", "SESSION", "--plot", "out.png"),
+        ("stats", "SESSION", "--rounds-out", "out.md"),
+        ("batch", "SESSION", "--report", "out.html"),
+        ("batch", "SESSION", "--messages-out", "out.csv"),
+        ("batch", "SESSION", "--rounds-out", "out.csv"),
+        ("report", "SESSION", "--merge", "out.csv"),
+    ],
+)
+def test_no_file_is_written_under_the_name_of_another_format(
+    ask: Ask,
+    session: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: tuple[str, ...],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    refused = ask(*(session if word == "SESSION" else word for word in arguments))
+    assert (refused.code, f"{arguments[-2]} {arguments[-1]}: cannot write ." in refused.err) == (
+        2,
+        True,
+    )
+    assert not (tmp_path / arguments[-1]).exists()
 
 
 @pytest.mark.parametrize(

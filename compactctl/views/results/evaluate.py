@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from compactctl.commands.lab.eval_figures import SCHEMA, EvalFigures, Mean
 from compactctl.commands.lab.eval_session import Trial
-from compactctl.commands.lab.evaluate import EvaluateResult
+from compactctl.commands.lab.evaluate import REPORT_FORMATS, EvaluateResult
+from compactctl.commands.output_files import format_by_extension
 from compactctl.lab.score import ANSWERS, MEASURES
 from compactctl.records import Record
-from compactctl.store.files.content import Content
-from compactctl.store.files.filesystem import FileSystem
-from compactctl.store.publish.publish import write_output
 from compactctl.views.encode import encoded, record
 from compactctl.views.facts import warning_lines
-from compactctl.views.table_file import write_table
+from compactctl.views.table_file import write_table, write_text
+from compactctl.views.table_text import markdown_row, markdown_text, rows_text
 from compactctl.views.terminal.screen import Accent, Fact, Facts, ScreenItem, Verbatim
 from compactctl.views.terminal.tables import Column, number, table, text
 from compactctl.views.terminal.text import line_text, one_line, path_name, plural, share_text
@@ -76,6 +75,10 @@ _COLUMNS: Mapping[str, str] = {
     "verdict": "large_string",
     "pair_errors": "int64",
     "milliseconds": "float64",
+}
+_TYPES: Mapping[str, str] = {
+    **_COLUMNS,
+    **{f"{name}_{what}": "int64" for name in _TALLIES for what in ("asked", "hits")},
 }
 _METADATA = "compactctl.eval"
 _VERSION = 1
@@ -341,9 +344,8 @@ def _first(result: EvaluateResult) -> str:
 
 
 def write_plot(result: EvaluateResult, path: str | Path, *, force: bool) -> tuple[str, ...]:
-    """Write the drawing completely or not at all; return warnings. Raises as ``write_output``."""
-    content = Content.from_chunks((drawing(result).encode(),))
-    return write_output(FileSystem(), Path(path), content, force=force)
+    """Write the drawing; see ``write_text``."""
+    return write_text(drawing(result), path, force=force)
 
 
 def drawing(result: EvaluateResult) -> str:
@@ -403,16 +405,46 @@ def _svg_legend(curve: Curve, color: str, row: int) -> Sequence[str]:
     )
 
 
-def write_trials(
-    trials: Sequence[Trial], path: str | Path, *, force: bool = False
-) -> tuple[str, ...]:
-    """Write one line per context; see ``write_table``. Values that were not measured are null."""
-    counts = {f"{name}_{what}": "int64" for name in _TALLIES for what in ("asked", "hits")}
-    types = {**_COLUMNS, **counts}
-    return write_table(map(_flat, trials), types, {_METADATA: _VERSION}, path, force=force)
+def write_report(result: EvaluateResult, path: str, *, force: bool = False) -> tuple[str, ...]:
+    """Write a row per context in the format of the extension, for Markdown all figures.
+
+    Return warnings. Raises UsageError and DiskError as ``write_output`` does.
+    """
+    kind = format_by_extension("--report", path, REPORT_FORMATS)
+    rows = map(_flat, result.trials)
+    if kind == "parquet":
+        return write_table(rows, _TYPES, {_METADATA: _VERSION}, path, force=force)
+    text = evaluate_markdown(result) if kind == "md" else rows_text(kind, _TYPES, rows)
+    return write_text(text, path, force=force)
+
+
+def evaluate_markdown(result: EvaluateResult) -> str:
+    """Return a Markdown page: the answer, and a table of the figures in percent."""
+    columns = (
+        ("Policy", [markdown_text(row.policy) for row in result.figures]),
+        ("Asked", [f"{100 * row.asked:.3g}" for row in result.figures]),
+        ("Kept", [percent_text(row.kept) for row in result.figures]),
+        ("Over", [_count(row.over) for row in result.figures]),
+        *(
+            (title, [percent_text(row.measures.get(name)) for row in result.figures])
+            for name, title in TITLES.items()
+        ),
+    )
+    shown_columns = [(title, cells) for title, cells in columns if any(cells)]
+    lines = ["## compactctl lab eval", "", markdown_text(_answer(result)), "", CAVEAT]
+    if shown_columns:
+        rows = zip(*(cells for _, cells in shown_columns), strict=True)
+        lines += [
+            "",
+            markdown_row([title for title, _ in shown_columns]),
+            markdown_row(["---", *["---:"] * (len(shown_columns) - 1)]),
+            *map(markdown_row, rows),
+        ]
+    return "\n".join([*lines, ""])
 
 
 def _flat(trial: Trial) -> dict[str, object]:
+    """Return a value for each of ``_TYPES``; None if it was not measured."""
     row: dict[str, object] = {name: getattr(trial, name) for name in _COLUMNS}
     tallies: dict[str, Tally | None] = {**trial.tallies, "chance": trial.chance}
     for name in _TALLIES:
