@@ -40,7 +40,8 @@ REUSE_LEGEND = (
 STATE_LEGEND = "What the agent should still know."
 # Small enough for a narrow terminal.
 _PLOT_WIDTH, _PLOT_HEIGHT = 30, 11
-_MARKS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+MARKS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+"""The letters that stand for policies in drawings."""
 _WIDTH, _HEIGHT = 720, 420
 _TITLE = "What sessions named later that was still in the context"
 _STYLE = """\
@@ -293,7 +294,7 @@ def _plot(recall_curves: Sequence[Curve]) -> Iterator[str]:
     """Draw recall over tokens kept, with a letter per policy."""
     widest = max(point.kept.value for curve in recall_curves for point in curve.points)
     rows = [[" "] * (_PLOT_WIDTH + 1) for _ in range(_PLOT_HEIGHT)]
-    for curve, mark in reversed(list(zip(recall_curves, _MARKS, strict=False))):
+    for curve, mark in reversed(list(zip(recall_curves, MARKS, strict=False))):
         for point in curve.points:
             across = round(point.kept.value / widest * _PLOT_WIDTH)
             up = round(point.measures["recall"].value * (_PLOT_HEIGHT - 1))
@@ -306,7 +307,7 @@ def _plot(recall_curves: Sequence[Curve]) -> Iterator[str]:
 
 
 def _plot_legend(recall_curves: Sequence[Curve]) -> str:
-    marked = zip(recall_curves, _MARKS, strict=False)
+    marked = zip(recall_curves, MARKS, strict=False)
     return ", ".join(f"{mark} {one_line(curve.name)}" for curve, mark in marked)
 
 

@@ -87,8 +87,17 @@ def test_what_was_used_again_is_apart_from_what_should_be_known() -> None:
     mean = Mean(0.5, 0.5, 0.5, 1)
     measures = {"recall": mean, "edits": mean, "rules": mean}
     text = text_of(replace(RESULT, figures=(figures(0.5, 0.5, 1, measures=measures, beyond=0.25),)))
-    assert "Policy Asked Kept Recall Edits Beyond chance mine 50% 50.0 50.0 50.0 25.0" in text
-    assert "Policy Asked Kept Rules mine 50% 50.0 50.0" in text
+    assert (
+        "Policy Asked Kept Over Recall Edits Beyond chance mine 50% 50.0 0 50.0 50.0 25.0" in text
+    )
+    assert "Policy Asked Kept Over Rules mine 50% 50.0 0 50.0" in text
+
+
+def test_contexts_over_their_target_are_counted_and_points_are_labeled() -> None:
+    text = text_of(replace(RESULT, figures=(figures(0.5, 0.5, 1, over=1_200),)))
+    assert "Policy Asked Kept Over Recall mine 50% 50.0 1,200 50.0" in text
+    assert "mine: 50.0% recall at 50.0% kept A 50%" in text
+    assert "A mine" in text
 
 
 def test_what_was_not_measured_is_not_told() -> None:
