@@ -10,7 +10,7 @@ from compactctl.profiles.profile import LevelRule, Profile
 from compactctl.profiles.registry import DEFAULT_PROFILE, builtin_profile
 from compactctl.records import Record
 from compactctl.store.client_folders import this_machine
-from compactctl.tokens.trigger import Trigger, TriggerInput, parse_trigger
+from compactctl.tokens.trigger import NEVER, Trigger, TriggerInput, parse_trigger
 
 # The reason if no condition of the trigger holds: the provider refused the request, or it is larger
 # than the window.
@@ -71,9 +71,11 @@ class CheckResult(Record):
     def due(self) -> bool:
         """Whether compaction is due in any conversation.
 
-        Whatever the trigger, it is after a request was refused as too large, and over the window.
+        It is after a request was refused as too large, and over the window, whatever the trigger;
+        only "never" is taken at its word, but for the refused request.
         """
-        return bool(self.fired_in) or self.stats.is_refused or self.stats.judgment.is_over
+        is_over = self.stats.judgment.is_over and self.trigger != NEVER
+        return bool(self.fired_in) or self.stats.is_refused or is_over
 
     @property
     def refused(self) -> tuple[Fault, ...]:
