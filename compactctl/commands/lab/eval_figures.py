@@ -181,7 +181,7 @@ def _summed(trials: Sequence[Trial], seed: int) -> EvalFigures:
         measures={name: mean for name, mean in means.items() if mean is not None},
         beyond=_beyond(trials),
         pair_errors=sum(trial.pair_errors for trial in trials),
-        over=sum("over target" in trial.judgment.verdicts for trial in trials),
+        over=sum(trial.judgment.is_over for trial in trials),
         verdict=min((trial.verdict for trial in trials), key=VERDICTS.index),
         milliseconds=sum(trial.milliseconds for trial in trials) / len(trials),
     )

@@ -114,6 +114,7 @@ MODELS: tuple[tuple[str, Family, int, int | None], ...] = (
     ("gpt-4-32k gpt-4-32k-0314 gpt-4-32k-0613", OPENAI_CL100K, 32_768, 8_192),
     ("gpt-4-turbo gpt-4-1106 gpt-4-0125 gpt-4-vision", OPENAI_CL100K, 128_000, 4_096),
     ("gpt-4o gpt-4o-mini chatgpt-4o", OPENAI, 128_000, 16_384),
+    ("gpt-4o-2024-05-13", OPENAI, 128_000, 4_096),
     ("gpt-4.1 gpt-4.1-mini gpt-4.1-nano", OPENAI, 1_047_576, 32_768),
     ("gpt-4.5", OPENAI, 128_000, 16_384),
     ("gpt-5 gpt-5-mini gpt-5-nano gpt-5.1 gpt-5.2 gpt-5.2-pro", OPENAI, 400_000, 128_000),

@@ -17,6 +17,7 @@ from compactctl.views.results.evaluate import (
     STATE_LEGEND,
     TITLES,
     Curve,
+    answer,
     asked_shares,
     curves,
     percent_text,
@@ -46,6 +47,7 @@ def evaluate_page(result: EvaluateResult, choice: PageChoice) -> str:
         "evaluation",
         {
             "title": "What survives compaction",
+            "answer": answer(result, policies),
             "caveat": CAVEAT,
             "facts": list(_facts(result, cuts, names)),
             "holds": list(page_contents_of_many(choice)),

@@ -111,7 +111,7 @@ class _Scale:
 
 def evaluate_terminal(result: EvaluateResult) -> Iterator[ScreenItem]:
     """Yield two tables of figures, the recall curve, and a row per session if there are several."""
-    yield Accent(_answer(result), "bold")
+    yield Accent(answer(result), "bold")
     yield CAVEAT
     yield Facts(tuple(_facts(result)))
     if not result.figures:
@@ -156,36 +156,39 @@ def evaluate_messages(result: EvaluateResult) -> Iterator[str]:
     yield from (f"gate: {line_text(finding)}" for finding in result.findings)
 
 
-def _answer(result: EvaluateResult) -> str:
+def answer(result: EvaluateResult, names: Mapping[str, str] | None = None) -> str:
     """Return what the policy that recalls most with the fewest tokens keeps of names and words.
 
-    A policy that is over its target, or compacts nothing, is not compared.
+    A policy that is over its target, or compacts nothing, is not compared. ``names`` are others to
+    show for the policies.
     """
+    shown = names or {}
     asked = min(asked_shares(result), default=None)
     if asked is None:
         return "nothing was measured"
     rows = [row for row in result.figures if row.asked == asked]
-    names = {policy.name for policy in result.policies}
-    if not any(row.verdict == "fits" for row in rows if row.policy in names):
-        nearest = min((row for row in rows if row.policy in names), key=lambda row: row.over)
-        return one_line(_none_fits(nearest))
+    policies = {policy.name for policy in result.policies}
+    if not any(row.verdict == "fits" for row in rows if row.policy in policies):
+        nearest = min((row for row in rows if row.policy in policies), key=lambda row: row.over)
+        return one_line(_none_fits(nearest, shown.get(nearest.policy, nearest.policy)))
     best = max(
         (row for row in rows if row.verdict == "fits"),
-        key=lambda row: (_recall(row), row.policy in names),
+        key=lambda row: (_recall(row), row.policy in policies),
     )
     words = best.measures.get("words")
     reused = f"{share_text(_recall(best))} of the names"
     if words is not None:
         reused = f"{reused} and {share_text(words.value)} of the words"
-    return one_line(f"{best.policy} keeps {reused} used again, in {asked:.0%} of the tokens")
+    name = shown.get(best.policy, best.policy)
+    return one_line(f"{name} keeps {reused} used again, in {asked:.0%} of the tokens")
 
 
-def _none_fits(nearest: EvalFigures) -> str:
+def _none_fits(nearest: EvalFigures, name: str) -> str:
     """Return why no policy is the best, with the one that comes nearest to its target."""
     if not nearest.over:
         return f"no policy compacted anything at {nearest.asked:.0%} of the tokens"
     return (
-        f"no policy keeps to {nearest.asked:.0%} of the tokens: {nearest.policy} is "
+        f"no policy keeps to {nearest.asked:.0%} of the tokens: {name} is "
         f"{nearest.over_text} and keeps {share_text(nearest.kept.value)}"
     )
 
@@ -432,7 +435,7 @@ def evaluate_markdown(result: EvaluateResult) -> str:
         ),
     )
     shown_columns = [(title, cells) for title, cells in columns if any(cells)]
-    lines = ["## compactctl lab eval", "", markdown_text(_answer(result)), "", CAVEAT]
+    lines = ["## compactctl lab eval", "", markdown_text(answer(result)), "", CAVEAT]
     if shown_columns:
         rows = zip(*(cells for _, cells in shown_columns), strict=True)
         lines += [

@@ -338,7 +338,7 @@ def test_a_hostile_name_resolves_too(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "match"),
     [
-        ("gpt-4o-2024-05-13", "gpt-4o"),
+        ("gpt-4o-2024-08-06", "gpt-4o"),
         ("claude-opus-4-20250514", "claude-opus-4"),
         ("gemini-2.5-flash-preview-09-2025", "gemini-2.5-flash"),
         ("gpt-5.4-mini-2026-03-17", "gpt-5.4-mini"),

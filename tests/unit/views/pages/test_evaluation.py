@@ -65,6 +65,7 @@ def text_of(result: EvaluateResult, *, redact: bool = False) -> str:
 @pytest.mark.parametrize(
     ("shown", "redacted"),
     [
+        ("mine keeps 37.5% of the names used again, in 25% of the tokens", True),
         ("1,200 cuts in 1 of 2 sessions", True),
         ("1 cut skipped: too few names recur after them", True),
         ("counted with chars/4", True),

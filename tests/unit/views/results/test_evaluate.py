@@ -131,8 +131,8 @@ def test_a_control_is_not_named_if_a_policy_recalls_as_much() -> None:
         (
             {"over": 1, "verdict": "over target"},
             (
-                "no policy keeps to 10% of the tokens: mine is over target in 1 of 3 cuts and keeps "
-                "99.0%"
+                "no policy keeps to 10% of the tokens: mine is over target in 1 of 3 cuts and "
+                "keeps 99.0%"
             ),
         ),
         ({"verdict": "unchanged"}, "no policy compacted anything at 10% of the tokens"),
