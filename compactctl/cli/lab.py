@@ -109,4 +109,4 @@ def _write_files(result: EvaluateResult) -> EvaluateResult:
 
         warnings += write_plot(result, plot, force=force)
     written = tuple(path for path in (report, plot) if path is not None)
-    return replace(result, written=written, warnings=warnings)
+    return replace(result, written=written, warnings=(*result.warnings, *warnings))

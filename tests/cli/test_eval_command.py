@@ -97,6 +97,23 @@ def test_a_policy_that_kept_everything_neither_wins_nor_passes(
     assert (again.code, "within it in the baseline" in again.err) == (1, True)
 
 
+def test_a_session_with_unread_text_passes_no_gate(ask: Ask, session: Path, tmp_path: Path) -> None:
+    lines = session.read_text().splitlines(keepends=True)
+    number = next(n for n, line in enumerate(lines) if json.loads(line).get("type") == "assistant")
+    record = json.loads(lines[number])
+    record["message"]["body"] = "Some text that no client is known to write. " * 300
+    lines[number] = json.dumps(record) + "\n"
+    path = tmp_path / "unread.jsonl"
+    path.write_text("".join(lines))
+    arguments = ("--counter", "chars/4", "--stages", "distill", "--keep", "30%")
+    gate = ("--gate", "recall>=0.1@0.3")
+    assert ask("lab", "eval", session, *arguments, *gate).code == 0
+    gated = ask("lab", "eval", path, *arguments, *gate)
+    assert (gated.code, "recall>=0.1@0.3: distill is incomplete" in gated.err) == (1, True)
+    assert "of text in `body`" in gated.err
+    assert gated.out.startswith("distill keeps ")
+
+
 @pytest.mark.long
 def test_it_is_the_same_under_any_hash_seed(session: Path) -> None:
     given = ("lab", "eval", str(session), "--counter", "chars/4", "--keep", "0.2", "--json")

@@ -67,11 +67,21 @@ class EvalFigures(Record):
     milliseconds: float
 
     @property
+    def is_good(self) -> bool:
+        """Whether no context is over its target, and all of the sessions was read."""
+        return self.verdict in {"unchanged", "fits"}
+
+    @property
     def over_text(self) -> str:
         """In how many of its cuts it is over its target, unless it is in all of them."""
         if self.over == self.cuts:
             return "over target"
         return f"over target in {self.over:,} of {self.cuts:,} cuts"
+
+    @property
+    def reason(self) -> str:
+        """Why it is not good: the worst verdict."""
+        return self.over_text if self.verdict == "over target" else self.verdict
 
 
 class Gate(Record, kw_only=False):
@@ -131,7 +141,7 @@ def findings(
 ) -> Iterator[str]:
     """Yield a line for each limit that is violated, or for which nothing was measured.
 
-    No figure of a policy that is over its target is within a limit: it was not made smaller.
+    No figure is within a limit if the policy is over its target, or if text was not read.
     """
     for gate in gates:
         yield from _missed(figures, gate)
@@ -233,8 +243,8 @@ def _missed(figures: Sequence[EvalFigures], gate: Gate) -> Iterator[str]:
     for row, value in values:
         if value is None:
             yield f"{gate.text}: nothing was measured for {row.policy}"
-        elif row.over:
-            yield f"{gate.text}: {row.policy} is {row.over_text}"
+        elif not row.is_good:
+            yield f"{gate.text}: {row.policy} is {row.reason}"
         elif not gate.holds_for(value):
             yield f"{gate.text}: {row.policy} has {gate.format_value(value)}"
 

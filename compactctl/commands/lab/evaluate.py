@@ -235,6 +235,7 @@ def evaluate(options: EvaluateOptions, progress: FilesProgress | None = None) ->
     trials: list[Trial] = []
     first_cuts: list[FirstCut] = []
     counters: dict[str, None] = {}
+    warnings: list[str] = []
     for item in inputs:
         try:
             session = _opened(item, cutting)
@@ -246,6 +247,7 @@ def evaluate(options: EvaluateOptions, progress: FilesProgress | None = None) ->
         else:
             outcomes.append(_outcome(session))
             counters[session.measured.counter.id] = None
+            warnings += [f"{item.path}: {session.unread}"] if session.unread else []
             first_cuts += [FirstCut(session.project, case) for case in session.cases[:1]]
         tally.done(item.path, item.n_bytes)
     result = EvaluateResult(
@@ -257,6 +259,7 @@ def evaluate(options: EvaluateOptions, progress: FilesProgress | None = None) ->
         trials=tuple(trials),
         figures=figures(trials, options.session.seed),
         noise=noise(first_cuts),
+        warnings=tuple(warnings),
     )
     return replace(result, findings=tuple(_findings(result)))
 

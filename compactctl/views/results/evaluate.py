@@ -168,11 +168,11 @@ def answer(result: EvaluateResult, names: Mapping[str, str] | None = None) -> st
         return "nothing was measured"
     rows = [row for row in result.figures if row.asked == asked]
     policies = {policy.name for policy in result.policies}
-    if not any(row.verdict == "fits" for row in rows if row.policy in policies):
+    if not any(_is_compared(row) for row in rows if row.policy in policies):
         nearest = min((row for row in rows if row.policy in policies), key=lambda row: row.over)
         return one_line(_none_fits(nearest, shown.get(nearest.policy, nearest.policy)))
     best = max(
-        (row for row in rows if row.verdict == "fits"),
+        filter(_is_compared, rows),
         key=lambda row: (_recall(row), row.policy in policies),
     )
     words = best.measures.get("words")
@@ -181,6 +181,10 @@ def answer(result: EvaluateResult, names: Mapping[str, str] | None = None) -> st
         reused = f"{reused} and {share_text(words.value)} of the words"
     name = shown.get(best.policy, best.policy)
     return one_line(f"{name} keeps {reused} used again, in {asked:.0%} of the tokens")
+
+
+def _is_compared(row: EvalFigures) -> bool:
+    return not row.over and row.verdict != "unchanged"
 
 
 def _none_fits(nearest: EvalFigures, name: str) -> str:
@@ -465,5 +469,6 @@ def _figures(figures: EvalFigures) -> dict[str, Any]:
 
 @encoded.register
 def _trial(trial: Trial) -> dict[str, Any]:
-    fields = record(trial, without=("project",), requests="laterRequests", prefix="prefixTokens")
+    without = ("project", "is_incomplete")
+    fields = record(trial, without=without, requests="laterRequests", prefix="prefixTokens")
     return {**fields, "verdict": trial.verdict}

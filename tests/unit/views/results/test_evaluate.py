@@ -159,6 +159,9 @@ def test_columns_are_there_for_what_was_measured() -> None:
     figures = (row("mine", 0.5, 0.5, 0, measures=measures, beyond=0.5, pair_errors=1_200, over=2),)
     screen = lines(figures=figures)
     assert screen[0] == (
+        "no policy keeps to 50% of the tokens: mine is over target in 2 of 3 cuts and keeps 50.0%"
+    )
+    assert lines(figures=(replace(figures[0], over=0),))[0] == (
         "mine keeps 50.0% of the names and 75.0% of the words used again, in 50% of the tokens"
     )
     assert screen[7:15] == [
