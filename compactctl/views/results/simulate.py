@@ -110,7 +110,7 @@ def _replayed_text(result: SimulateResult) -> str:
     replayed = f"{rounds.replayed:,} of {plural(rounds.recorded, 'round')}"
     turns = f"{rounds.replayed_turns:,} of {plural(rounds.recorded_turns, 'turn')}"
     others = count - rounds.replayed
-    rest = "the next request" if others == 1 else f"{others:,} requests without usage"
+    rest = "the next request" if others == 1 else f"{others:,} other requests"
     return f"{replayed} in {turns}, and {rest}"
 
 

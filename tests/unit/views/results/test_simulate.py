@@ -145,7 +145,7 @@ def test_only_a_profile_that_compacted_can_be_the_best(
     [
         (
             {"replayed": 0, "replayed_turns": 0},
-            "0 of 1,204 rounds in 0 of 3 turns, and 2 requests without usage: ",
+            "0 of 1,204 rounds in 0 of 3 turns, and 2 other requests: ",
         ),
         ({"recorded": 0}, "2 requests in 1,200 turns, no usage recorded: "),
     ],
