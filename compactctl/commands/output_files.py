@@ -32,8 +32,8 @@ def format_by_extension(
     Raises UsageError for another extension: what is written would not be what the name says.
     ``otherwise`` is what else can be done, for the error.
     """
-    ending = PurePath(path).suffix.removeprefix(".").lower()
-    if not ending:
+    _, dot, ending = PurePath(path).name.lower().rpartition(".")
+    if not dot:
         return formats[0]
     if ending not in formats:
         names = " or ".join(filter(None, (", ".join(formats[:-1]), formats[-1])))
