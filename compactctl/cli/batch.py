@@ -51,7 +51,7 @@ others; the batch exits with the highest code.
     usual=(
         "--out", "--stages", "--profile", "--target", "--keep", "--set", "--fail-over",
         "--fail-on", "--baseline", "--report", "--junit", "--html",
-        "--include", "--jobs", "--resume", "--clear-cache", "--dry-run",
+        "--include", "--exclude", "--all", "--jobs", "--resume", "--clear-cache", "--dry-run",
         "--json",
     ),
 )  # fmt: skip

@@ -11,19 +11,32 @@ from compactctl.commands.batch.row import BatchRow, RowMeasure
 from compactctl.commands.measuring.context_size import context_size
 from compactctl.commands.measuring.figures import FileDetails, figures_of
 from compactctl.commands.measuring.measure import Measurement, measure
+from compactctl.commands.planning.plan import Recipe, make_plan
 from compactctl.commands.reading.transcript import open_transcript, parse, split
 from compactctl.model.transcript import Transcript
 from compactctl.store.files.source import digest_of
+from compactctl.tokens.fit import size_limit
 
 
-def measured_row(path: str, sha256: str, transcript: Transcript, measured: Measurement) -> BatchRow:
+def measured_row(
+    path: str, sha256: str, transcript: Transcript, measured: Measurement, options: BatchOptions
+) -> BatchRow:
     """Return the row of a transcript in which no stage ran; ``sha256`` is that of the input."""
     return BatchRow(
         path=path,
+        target=_required_size(measured, options.recipe) if options.require_fit else None,
         sha256=sha256,
         measure=RowMeasure.of(transcript.format, measured),
         figures=figures_of(transcript, measured, context_size(transcript, measured)),
     )
+
+
+def _required_size(measured: Measurement, recipe: Recipe) -> int:
+    """Return the size that ``--require-fit`` allows: the target in effect, or that of the gates."""
+    reach = None
+    if recipe.plan.target is not None:
+        reach = make_plan(recipe, measured.limits, measured.model).reach.tokens
+    return size_limit(reach, measured.limits)
 
 
 def conversation_rows(
@@ -82,4 +95,4 @@ def _row(name: str, lines: Sequence[bytes], chosen: Format, options: BatchOption
     transcript = parse(lines, chosen)
     measured = measure(transcript, options.recipe.measure)
     measured.meter.prime(transcript.effective)
-    return measured_row(name, digest_of(lines).sha256, transcript, measured)
+    return measured_row(name, digest_of(lines).sha256, transcript, measured, options)

@@ -79,7 +79,7 @@ def _skipped(
         or outcome.failure.error_class != NotATranscriptError.__name__
     ):
         return outcome
-    return replace(outcome, status="skipped")
+    return replace(outcome, is_skipped=True)
 
 
 def _as_file(outcome: WorkedFile | BatchRow) -> WorkedFile:
@@ -101,7 +101,7 @@ def _measured_file(options: BatchOptions, task: FileTask) -> WorkedFile:
     measured = measure(transcript, options.recipe.measure)
     measured.meter.prime(transcript.effective)
     rows = conversation_rows(path, transcript, options) or (
-        measured_row(path, _digest(path), transcript, measured),
+        measured_row(path, _digest(path), transcript, measured, options),
     )
     if options.details == NO_DETAILS:
         return WorkedFile(rows=rows)
@@ -119,11 +119,16 @@ def _compacted_file(options: BatchOptions, task: FileTask) -> WorkedFile:
     result = run(_compact_options(options, task))
     row = BatchRow(
         path=task.input.path,
-        status="unchanged" if result.change.operation is None else "ok",
         sha256=_digest(task.input.path),
         measure=RowMeasure.of(result.format, result.measure),
         figures=result.requested.figures,
-        outcome=RowOutcome.of(result.outcome, result.change.operation),
+        outcome=RowOutcome.of(
+            result.outcome,
+            result.change.operation,
+            is_refused=any(fault.is_refused for fault in result.remaining),
+            is_unchanged=result.change.operation is None,
+        ),
+        target=result.outcome.target,
         output=None if result.written is None else _output(result.written),
     )
     details = result.requested.details

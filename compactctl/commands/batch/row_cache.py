@@ -189,10 +189,11 @@ def fingerprint(options: BatchOptions) -> bytes:
     Gates are not included: they are applied to cached rows.
     """
     files = options.files
+    is_planned = options.compacts or options.require_fit
     relevant = replace(
         options,
         files=FileChoice(skip_unknown=files.skip_unknown, column=files.column),
-        recipe=options.recipe if options.compacts else Recipe(measure=options.recipe.measure),
+        recipe=options.recipe if is_planned else Recipe(measure=options.recipe.measure),
         output=replace(options.output, force=False),
         gates=NO_GATES,
         verify_cache=False,
@@ -202,6 +203,7 @@ def fingerprint(options: BatchOptions) -> bytes:
         timeout=None,
         details=NO_DETAILS,
         written_paths=(),
+        show_all=False,
     )
     packages = [_version(name) for name in _COUNTING]
     text = repr((relevant, packages, _rank_files(options)))

@@ -10,7 +10,7 @@ from compactctl.views.terminal.text import share_text
 # Not rich.table: if space is short it cuts numbers and titles, shrinks columns to nothing, and cuts
 # the end of a path, which distinguishes files. Leaving out columns and cutting at one end would
 # still be our own code; it would only save the padding.
-CutEnd = Literal["never", "end", "start", "wrap"]
+CutEnd = Literal["never", "end", "start", "middle", "wrap"]
 
 GAP = "  "
 RULE = "─"
@@ -24,11 +24,11 @@ class Column(Record):
     Attributes:
         title: the title, with the unit of its figures.
         right: whether it is right-aligned.
-        cut: the end at which long texts are cut; "wrap", in the last column, keeps them whole on
-            several lines.
+        cut: the end at which long texts are cut, or their middle; "wrap", in the last column,
+            keeps them whole on several lines.
         min_width: minimum width after cutting, in characters.
-        spare: on a narrow terminal, columns are left out, those with the highest number first; 0 is
-            never left out.
+        spare: on a narrow terminal, columns are cut and left out, those with the highest number
+            first; 0 is never left out.
     """
 
     title: str
@@ -150,8 +150,15 @@ def _without(grid: Table, index: int) -> Table:
 
 
 def _cut(grid: Table, widths: Sequence[int], excess: int) -> Table:
-    """Remove ``excess`` characters from the columns that may be cut, the widest first."""
-    for index in sorted(range(len(widths)), key=lambda index: -widths[index]):
+    """Remove ``excess`` characters from columns: from those that are spared first, then the widest.
+
+    A path is cut only when the columns that could be left out are as narrow as they may be.
+    """
+
+    def order(index: int) -> tuple[int, int]:
+        return -grid.columns[index].spare, -widths[index]
+
+    for index in sorted(range(len(widths)), key=order):
         cut = min(excess, _room(grid.columns[index], widths[index]))
         if cut > 0:
             grid = _cut_column(grid, index, widths[index] - cut)
@@ -181,9 +188,18 @@ def _cut_column(grid: Table, index: int, width: int) -> Table:
 def _cut_text(shown: str, width: int, cut: CutEnd) -> str:
     if cell_width(shown) <= width:
         return shown
+    if cut == "middle":
+        # The end of a path says more than its beginning.
+        return _head(shown, width // 3) + _cut_text(shown, width - width // 3, "start")
     while cell_width(shown) > width - 1:
         shown = shown[1:] if cut == "start" else shown[:-1]
     return f"…{shown}" if cut == "start" else f"{shown}…"
+
+
+def _head(shown: str, width: int) -> str:
+    while cell_width(shown) > width:
+        shown = shown[:-1]
+    return shown
 
 
 def _line(cells: Sequence[str], grid: Table, widths: Sequence[int]) -> str:
