@@ -48,7 +48,7 @@ def test_each_conversation_is_a_row_as_in_parquet(wrap: Any) -> None:
     (listed,) = listed_files(measured.rows)
     assert (listed.path, listed.context) == ("log.jsonl", measured.rows[1].context)
     gated = run("log.jsonl", measure=MEASURE, fail_over_tokens=3_000)
-    assert [row.status for row in gated.rows] == ["ok", "over", "ok"]
+    assert [row.status for row in gated.rows] == ["ok", "over limit", "ok"]
 
 
 def test_lines_between_conversations_count_once() -> None:

@@ -17,7 +17,7 @@ from compactctl.store.files.parquet_dataset import is_data_set
 from compactctl.views.encode import camel_keys, encoded, record, tokens_by
 from compactctl.views.facts import BASES, labeled, status_text, tokens_text, warning_lines
 from compactctl.views.growth import growth_fields, growth_lines
-from compactctl.views.results.batch_findings import gated_flags, next_command, reason_text
+from compactctl.views.results.batch_findings import gated_flags, named_text, next_command, reason_text
 from compactctl.views.terminal.screen import Accent, Fact, Facts, ScreenItem, Verbatim
 from compactctl.views.terminal.tables import Column, number, table, text
 from compactctl.views.terminal.text import (
@@ -102,10 +102,9 @@ def _bad_files(result: BatchResult) -> Iterator[ScreenItem]:
 
 
 def _bad_file(row: BatchRow, result: BatchResult) -> Fact:
-    """Return what is wrong with a row; most errors begin with its path already."""
-    path, reason = safe_text(row.path), safe_text(reason_text(row, result))
-    text = reason if path in reason else f"{path}: {reason}"
-    code = f" (exit {row.exit_code})" if row.failure is not None else ""
+    """Return what is wrong with a row."""
+    text = safe_text(named_text(row, reason_text(row, result)))
+    code = "" if row.is_read else f" (exit {row.exit_code})"
     return Fact(row.status, f"{text}{code}", "yellow" if row.exit_code else "")
 
 

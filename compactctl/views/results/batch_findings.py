@@ -70,10 +70,15 @@ def _failing(result: BatchResult) -> Iterator[Finding]:
             yield Finding(
                 path=row.data_set or row.path,
                 status=row.status,
-                text=reason if row.path in reason else f"{row.path}: {row.status}: {reason}",
+                text=named_text(row, f"{row.status}: {reason}" if row.is_read else reason),
                 reason=reason,
                 exit_code=row.exit_code,
             )
+
+
+def named_text(row: BatchRow, text: str) -> str:
+    """Return a text about a row with the row's path before it; most errors name it already."""
+    return text if not row.is_read and row.path in text else f"{row.path}: {text}"
 
 
 def reason_text(row: BatchRow, result: BatchResult) -> str:

@@ -111,7 +111,7 @@ def _facts(result: ReportResult) -> Iterator[Fact]:
 
 
 def _failing(result: ReportResult) -> Iterator[ScreenItem]:
-    failing = [row for row in result.rows if row.exit_code]
+    failing = [row for row in result.rows if row.exit_code and row.status != "skipped"]
     failing.sort(key=lambda row: (severity(row.exit_code), -row.context))
     if failing:
         top = result.options.top
