@@ -17,7 +17,12 @@ from compactctl.store.files.parquet_dataset import is_data_set
 from compactctl.views.encode import camel_keys, encoded, record, tokens_by
 from compactctl.views.facts import BASES, labeled, status_text, tokens_text, warning_lines
 from compactctl.views.growth import growth_fields, growth_lines
-from compactctl.views.results.batch_findings import gated_flags, named_text, next_command, reason_text
+from compactctl.views.results.batch_findings import (
+    gated_flags,
+    named_text,
+    next_command,
+    reason_text,
+)
 from compactctl.views.terminal.screen import Accent, Fact, Facts, ScreenItem, Verbatim
 from compactctl.views.terminal.tables import Column, number, table, text
 from compactctl.views.terminal.text import (
