@@ -17,7 +17,7 @@ from compactctl.commands.batch.report import (
     read_report,
     report_row,
 )
-from compactctl.commands.batch.report_format import STATUSES, Gate, Status
+from compactctl.commands.batch.report_format import STATUSES, GateOption, Status
 from compactctl.commands.batch.row import BatchRow, severity
 from compactctl.commands.batch.row_cache import cached_rows
 from compactctl.commands.batch.tasks import (
@@ -169,7 +169,7 @@ def with_gates(row: BatchRow, gates: BatchGates, *, require_fit: bool = False) -
     """Return a row with the limit that the gates set, and the gates that it does not pass."""
     if row.context is None or row.measure is None:
         return row
-    limits: dict[Gate, int] = {}
+    limits: dict[GateOption, int] = {}
     if gates.fail_over is not None:
         limits["fail-over"] = share_of(gates.fail_over, row.measure.base_tokens)
     if gates.fail_over_tokens is not None:

@@ -27,7 +27,7 @@ UNREAD: tuple[Status, ...] = ("failed", "skipped")
 """Statuses of files without figures."""
 # The name "orphans" is the older one of what is now, for the most part, "refused".
 Flag = Literal["opaque", "refused", "errors", "over-window", "usage", "orphans"]
-Gate = Literal["fail-over", "fail-over-tokens", "fail-on", "require-fit"]
+GateOption = Literal["fail-over", "fail-over-tokens", "fail-on", "require-fit"]
 """The option by which a file does not pass."""
 ReportFormat = Literal["parquet", "csv", "jsonl", "md", "junit"]
 REPORT_FORMATS: tuple[str, ...] = get_args(ReportFormat)

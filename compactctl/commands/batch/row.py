@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Self
 
 from compactctl.clients.registry import format_names
-from compactctl.commands.batch.report_format import SOUND, Flag, Gate, Status
+from compactctl.commands.batch.report_format import SOUND, Flag, GateOption, Status
 from compactctl.commands.measuring.figures import FaultFigure, Figures
 from compactctl.commands.measuring.measure import Measurement
 from compactctl.commands.measuring.next_request import Totals
@@ -162,7 +162,7 @@ class BatchRow(Record):
     is_skipped: bool = False
     limit: int | None = None
     target: int | None = None
-    gates: tuple[Gate, ...] = ()
+    gates: tuple[GateOption, ...] = ()
     milliseconds: int = 0
 
     def numbered(self, number: int, n_before: int) -> "BatchRow":

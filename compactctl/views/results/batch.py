@@ -8,7 +8,7 @@ from typing import Any
 from compactctl.clients.registry import format_names
 from compactctl.commands.batch.batch import BatchResult, BatchTotals
 from compactctl.commands.batch.columns import row_values
-from compactctl.commands.batch.report_format import STATUSES, Flag, Gate, Status
+from compactctl.commands.batch.report_format import STATUSES, Flag, GateOption, Status
 from compactctl.commands.batch.row import BatchRow
 from compactctl.errors import DoesNotFitError, NotATranscriptError
 from compactctl.records import Record
@@ -43,7 +43,7 @@ _MAX_LISTED = 20
 # How many conversations of a data set are listed, and how many commands.
 _MAX_CONVERSATIONS = 5
 _MAX_COMMANDS = 3
-_SIZE_GATES: frozenset[Gate] = frozenset({"fail-over", "fail-over-tokens"})
+_SIZE_GATES: frozenset[GateOption] = frozenset({"fail-over", "fail-over-tokens"})
 # What the error of a skipped file names where it would read messages.
 _OPTION = "--messages-at"
 

@@ -35,7 +35,7 @@ from compactctl.store.files.filesystem import FileSystem
 from compactctl.store.files.source import append_lines
 from compactctl.store.publish.publish import write_output
 from compactctl.views.facts import status_text
-from compactctl.views.results.batch_findings import Finding, find_failures, reason_text
+from compactctl.views.results.batch_findings import BatchFinding, find_failures, reason_text
 from compactctl.views.results.rounds import ROUND_TYPES, round_row
 from compactctl.views.table_file import TableFile, write_table
 from compactctl.views.terminal.text import line_text, plural, share_text, size_text
@@ -196,7 +196,7 @@ def _markdown_lines(result: BatchResult) -> Iterator[str]:
         yield more
 
 
-def _more_text(findings: Sequence[Finding]) -> str:
+def _more_text(findings: Sequence[BatchFinding]) -> str:
     """Return how many findings are not among those shown, "" if all are."""
     more = len(findings) - _MAX_ANNOTATIONS
     return f"and {more:,} more; the output of the batch lists them" if more > 0 else ""
@@ -367,7 +367,7 @@ def batch_annotations(result: BatchResult, runner: str) -> Iterator[str]:
         yield from commands[runner](findings[:_MAX_ANNOTATIONS], _more_text(findings))
 
 
-def _github(findings: Sequence[Finding], more: str) -> Iterator[str]:
+def _github(findings: Sequence[BatchFinding], more: str) -> Iterator[str]:
     for finding in findings:
         file = "" if finding.path is None else f"file={_of_github(finding.path)},"
         yield f"::error {file}title={_TITLE}::{_escaped(line_text(finding.text), _GITHUB)}"
@@ -379,7 +379,7 @@ def _of_github(path: str) -> str:
     return _escaped(line_text(path), _GITHUB_PROPERTY)
 
 
-def _azure(findings: Sequence[Finding], more: str) -> Iterator[str]:
+def _azure(findings: Sequence[BatchFinding], more: str) -> Iterator[str]:
     for finding in findings:
         path = "" if finding.path is None else _escaped(line_text(finding.path), _AZURE)
         source = f";sourcepath={path}" if path else ""
@@ -389,7 +389,7 @@ def _azure(findings: Sequence[Finding], more: str) -> Iterator[str]:
         yield f"##vso[task.logissue type=warning]{more}"
 
 
-def _gitlab(findings: Sequence[Finding], more: str) -> Iterator[str]:
+def _gitlab(findings: Sequence[BatchFinding], more: str) -> Iterator[str]:
     now = int(time.time())
     count = plural(len(findings), "finding")
     yield f"\x1b[0Ksection_start:{now}:compactctl\r\x1b[0K{_TITLE}: {count}"

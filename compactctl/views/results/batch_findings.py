@@ -27,7 +27,7 @@ _FLAG_TEXTS: Mapping[Flag, str] = {
 }
 
 
-class Finding(Record):
+class BatchFinding(Record):
     """Something that fails the batch.
 
     Attributes:
@@ -45,16 +45,16 @@ class Finding(Record):
     exit_code: int
 
 
-def find_failures(result: BatchResult) -> tuple[Finding, ...]:
+def find_failures(result: BatchResult) -> tuple[BatchFinding, ...]:
     """Return all that fails the batch, the worst first."""
     findings = [*_grown(result), *_failing(result)]
     return tuple(sorted(findings, key=lambda finding: severity(finding.exit_code)))
 
 
-def _grown(result: BatchResult) -> Iterator[Finding]:
+def _grown(result: BatchResult) -> Iterator[BatchFinding]:
     if result.has_grown and result.growth is not None:
         reason = "; ".join(growth_failures(result.growth))
-        yield Finding(
+        yield BatchFinding(
             path=None,
             status=_BASELINE,
             text=f"{_BASELINE}: {reason}",
@@ -63,11 +63,11 @@ def _grown(result: BatchResult) -> Iterator[Finding]:
         )
 
 
-def _failing(result: BatchResult) -> Iterator[Finding]:
+def _failing(result: BatchResult) -> Iterator[BatchFinding]:
     for row in result.worst_first:
         if row.exit_code:
             reason = reason_text(row, result)
-            yield Finding(
+            yield BatchFinding(
                 path=row.data_set or row.path,
                 status=row.status,
                 text=named_text(row, f"{row.status}: {reason}" if row.is_read else reason),
