@@ -158,7 +158,7 @@ def _shared(values: Sequence[str]) -> str | None:
 def _columns(result: BatchResult) -> tuple[Column, ...]:
     after = (number("Tokens after"), number("Saved", spare=2)) if result.options.compacts else ()
     return (
-        text("File", "middle", min_width=16),
+        text("File", "middle", min_width=16, comfort=40),
         text("Format", spare=4),
         text("Model", "end", min_width=8, spare=3),
         number("Tokens before" if result.options.compacts else "Tokens"),

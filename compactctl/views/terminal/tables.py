@@ -27,6 +27,7 @@ class Column(Record):
         cut: the end at which long texts are cut, or their middle; "wrap", in the last column,
             keeps them whole on several lines.
         min_width: minimum width after cutting, in characters.
+        comfort: the width that it keeps as long as other columns can be left out instead.
         spare: on a narrow terminal, columns are cut and left out, those with the highest number
             first; 0 is never left out.
     """
@@ -35,6 +36,7 @@ class Column(Record):
     right: bool = False
     cut: CutEnd = "never"
     min_width: int = 12
+    comfort: int = 0
     spare: int = 0
 
 
@@ -51,9 +53,11 @@ def number(title: str, *, spare: int = 0) -> Column:
     return Column(title=title, right=True, spare=spare)
 
 
-def text(title: str, cut: CutEnd = "never", *, min_width: int = 12, spare: int = 0) -> Column:
+def text(
+    title: str, cut: CutEnd = "never", *, min_width: int = 12, comfort: int = 0, spare: int = 0
+) -> Column:
     """Return a column of text."""
-    return Column(title=title, cut=cut, min_width=min_width, spare=spare)
+    return Column(title=title, cut=cut, min_width=min_width, comfort=comfort, spare=spare)
 
 
 def table(
@@ -118,8 +122,11 @@ def _fitted(grid: Table, width: int) -> Table:
     while True:
         widths = _widths(grid)
         excess = _total_width(widths) - width
-        room = sum(_room(column, size) for column, size in zip(grid.columns, widths, strict=True))
         last = max(column.spare for column in grid.columns)
+        room = sum(
+            _room(column, size, column.comfort if last else 0)
+            for column, size in zip(grid.columns, widths, strict=True)
+        )
         if excess <= 0:
             return grid
         if room >= excess or not last:
@@ -166,9 +173,9 @@ def _cut(grid: Table, widths: Sequence[int], excess: int) -> Table:
     return grid
 
 
-def _room(column: Column, width: int) -> int:
+def _room(column: Column, width: int, comfort: int = 0) -> int:
     """Return how much a column of this width can be cut without cutting its title."""
-    min_width = max(column.min_width, cell_width(column.title))
+    min_width = max(column.min_width, comfort, cell_width(column.title))
     return 0 if column.cut in ("never", "wrap") else max(0, width - min_width)
 
 
