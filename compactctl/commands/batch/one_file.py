@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from compactctl.clients.databases import is_in_database
 from compactctl.commands.batch.attempts import attempt
 from compactctl.commands.batch.measured_rows import (
+    compacted_rows,
     conversation_details,
     conversation_rows,
     measured_row,
@@ -131,8 +132,18 @@ def _compacted_file(options: BatchOptions, task: FileTask) -> WorkedFile:
         target=result.outcome.target,
         output=None if result.written is None else _output(result.written),
     )
+    rows = compacted_rows(row, result.outcome, result.remaining, options)
     details = result.requested.details
-    return WorkedFile(rows=(row,), details=() if details is None else (details,))
+    if details is None:
+        return WorkedFile(rows=rows)
+    is_split = rows != (row,)
+    transcript = scan(options.input.at(task.input.path)) if is_split else None
+    return WorkedFile(
+        rows=rows,
+        details=(details,)
+        if transcript is None
+        else conversation_details(task.input.path, transcript, details),
+    )
 
 
 def _compact_options(options: BatchOptions, task: FileTask) -> "CompactOptions":

@@ -9,7 +9,7 @@ from compactctl.commands.batch.report_format import SOUND, Flag, GateOption, Sta
 from compactctl.commands.measuring.figures import FaultFigure, Figures
 from compactctl.commands.measuring.measure import Measurement
 from compactctl.commands.measuring.next_request import Totals
-from compactctl.commands.planning.run_stages import Outcome
+from compactctl.commands.planning.run_stages import ConversationOutcome, Outcome
 from compactctl.errors import GATE_FAILED, INTERNAL_ERROR, DoesNotFitError
 from compactctl.history.unread import describe_unread
 from compactctl.records import Record, field, replace
@@ -90,7 +90,7 @@ class RowOutcome(Record):
     @classmethod
     def of(
         cls,
-        outcome: Outcome,
+        outcome: Outcome | ConversationOutcome,
         operation: str | None = None,
         *,
         is_refused: bool,
@@ -239,6 +239,11 @@ class BatchRow(Record):
     def data_set(self) -> str | None:
         """The data set that the row is a conversation of, None for a file."""
         return None if self.row is None else self.path.removesuffix(f"#{self.row}")
+
+    @property
+    def counter(self) -> str | None:
+        """The counter of its tokens."""
+        return None if self.measure is None else self.measure.counter
 
     @property
     def tokens(self) -> int | None:
