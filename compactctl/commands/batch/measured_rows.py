@@ -12,7 +12,7 @@ from compactctl.commands.measuring.context_size import context_size
 from compactctl.commands.measuring.figures import FileDetails, figures_of
 from compactctl.commands.measuring.measure import Measurement, measure
 from compactctl.commands.planning.plan import Recipe, make_plan
-from compactctl.commands.planning.run_stages import ConversationOutcome, Outcome
+from compactctl.commands.planning.run_stages import Outcome, StagedConversation
 from compactctl.commands.reading.transcript import open_transcript, parse, scan, split
 from compactctl.history.faults import Fault
 from compactctl.model.transcript import Transcript
@@ -74,7 +74,8 @@ def compacted_rows(
     parts = {part.number: part for part in outcome.parts}
     transcript = scan(options.input.at(row.path))
     lines = sorted(_lines_of_conversations(transcript).items(), key=itemgetter(1))
-    rows = conversation_rows(row.path, transcript, options) if len(lines) == len(parts) else ()
+    is_split = {number for number, _ in lines} == parts.keys()
+    rows = conversation_rows(row.path, transcript, options) if is_split else ()
     if not rows or any(measured.counter != row.counter for measured in rows):
         # What is counted in another way alone than with the others has no size before and after.
         return (row,)
@@ -86,7 +87,7 @@ def compacted_rows(
 
 
 def _compacted(
-    measured: BatchRow, part: ConversationOutcome, row: BatchRow, *, is_refused: bool
+    measured: BatchRow, part: StagedConversation, row: BatchRow, *, is_refused: bool
 ) -> BatchRow:
     """Return the row of a conversation after stages; ``row`` is that of its file."""
     # Stages remove nothing of what is not in the transcript.

@@ -9,7 +9,7 @@ from compactctl.commands.batch.report_format import SOUND, Flag, GateOption, Sta
 from compactctl.commands.measuring.figures import FaultFigure, Figures
 from compactctl.commands.measuring.measure import Measurement
 from compactctl.commands.measuring.next_request import Totals
-from compactctl.commands.planning.run_stages import ConversationOutcome, Outcome
+from compactctl.commands.planning.run_stages import Outcome, StagedConversation
 from compactctl.errors import GATE_FAILED, INTERNAL_ERROR, DoesNotFitError
 from compactctl.history.unread import describe_unread
 from compactctl.records import Record, field, replace
@@ -90,7 +90,7 @@ class RowOutcome(Record):
     @classmethod
     def of(
         cls,
-        outcome: Outcome | ConversationOutcome,
+        outcome: Outcome | StagedConversation,
         operation: str | None = None,
         *,
         is_refused: bool,

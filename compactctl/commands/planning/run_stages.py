@@ -125,7 +125,7 @@ class Outcome(Record):
     target: int | None = None
     cache: CacheUse | None = None
     not_due: str = ""
-    parts: "tuple[ConversationOutcome, ...]" = ()
+    parts: "tuple[StagedConversation, ...]" = ()
 
     @property
     def is_changed(self) -> bool:
@@ -149,7 +149,7 @@ class Outcome(Record):
         )
 
 
-class ConversationOutcome(Record):
+class StagedConversation(Record):
     """What the stages did to one of several conversations, and its number from 0.
 
     ``target`` is the size it was to reach; None if there is none, or compaction was not due.
@@ -507,11 +507,11 @@ def _parts(
     results: Sequence[PipelineRun],
     reach: SizeToReach,
     meter: Meter,
-) -> tuple[ConversationOutcome, ...]:
+) -> tuple[StagedConversation, ...]:
     """Return the outcome of each conversation, whose request holds nothing but its messages."""
     runs = zip(split_conversations(before), conversations, results, strict=True)
     return tuple(
-        ConversationOutcome(
+        StagedConversation(
             number=messages[0].conversation,
             stages=result.stages,
             after=totals_of(

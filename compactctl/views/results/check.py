@@ -85,7 +85,7 @@ def _others(result: CheckResult) -> Iterator[str | Verbatim]:
         what = f"{place_text(fault)}: {one_line(fault.text)}"
         if fault.island is not None:
             command = continue_command(path, fault.island)
-            yield Verbatim(f"{what}; {command} continues there" if command else what)
+            yield Verbatim(f"{what}; continue there: {command}" if command else what)
             continue
         since = f" since {fault.fixed_since}" if fault.fixed_since else ""
         fixes = f"{client} fixes it{since}"
