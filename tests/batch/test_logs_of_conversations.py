@@ -120,9 +120,11 @@ def test_cached_rows_are_the_same() -> None:
     ]
 
 
-def test_messages_have_the_names_of_their_rows() -> None:
+@pytest.mark.parametrize("stages", [(), ("--target", "2500")], ids=["measured", "compacted"])
+def test_messages_have_the_names_of_their_rows(stages: tuple[str, ...]) -> None:
     write(Path("log.jsonl"), log(*({"messages": talk} for talk in TALKS)))
-    run_program(["batch", "log.jsonl", "--report", "r.parquet", "--messages-out", "m.parquet"])
+    files = ("--report", "r.parquet", "--messages-out", "m.parquet")
+    run_program(["batch", "log.jsonl", *stages, *files])
     report = parquet.read_table("r.parquet").to_pylist()
     messages = parquet.read_table("m.parquet").to_pylist()
     for row in report:

@@ -246,8 +246,8 @@ def check_options(options: BatchOptions) -> None:
         counter.count_many(["text"])
     if options.require_audit and not options.compacts:
         raise UsageError(
-            "--require-audit: no stage runs, so there is no summary to audit; add --stages, or "
-            "leave it out"
+            "--require-audit: no stage runs, so no summary can be audited; add --stages, or leave "
+            "it out"
         )
     if options.compacts:
         make_plan(options.recipe, _ROOMY)
