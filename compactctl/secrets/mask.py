@@ -3,6 +3,7 @@
 import re
 from functools import cache, partial
 
+from compactctl.secrets.command_lines import mask_command_lines
 from compactctl.secrets.named_values import mask_named_values
 from compactctl.secrets.patterns import PATTERNS, PLACEHOLDER
 
@@ -20,7 +21,7 @@ def mask_secrets(text: str) -> str:
     for kind, pieces, pattern in PATTERNS:
         if any(piece in text for piece in pieces):
             text = _compiled(pattern).sub(partial(_mask_match, kind), text)
-    return mask_named_values(text)
+    return mask_named_values(mask_command_lines(text))
 
 
 def _mask_match(kind: str, match: re.Match[str]) -> str:

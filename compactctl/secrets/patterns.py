@@ -140,22 +140,6 @@ PATTERNS: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ),
     (
         "credential",
-        ("-u", "--user", "--proxy-user"),
-        (
-            r"(?<=\s)(?:-u|--user|--proxy-user)[ =]?\\*[\"']?(?!\d+:\d+\b)[^\s:\"'\\]{1,100}:"
-            r"(?!\[REDACTED:)([^\s\"'\\]+)"
-        ),
-    ),
-    (
-        "credential",
-        ("mysql", "mariadb", "sshpass"),
-        (
-            r"(?:mysql|mariadb|sshpass)\w{0,10}[^\n|;]{0,100}?[ \t]-p[ \t]?"
-            r"(?!\[REDACTED:)([^\s\"'\\-][^\s\"'\\]{2,})"
-        ),
-    ),
-    (
-        "credential",
         ("login",),
         _START + r"login\s{1,9}\S{1,99}\s{1,9}password\s{1,9}(?!\[REDACTED:)(\S+)",
     ),
