@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 from functools import cache
 
 from compactctl.secrets.patterns import PLACEHOLDER
@@ -27,26 +28,34 @@ _READER = (
     r"|\bkinit\b|\bcryptsetup\b|\bsecrets?[ \t]+(?:set|create|put|versions)\b)"
 )
 
-# Words with which a match begins, and what leads from them to the password.
-_HEADS: tuple[tuple[tuple[str, ...], str], ...] = (
+# Programs and other words, and what leads from them to a password.
+_PROGRAMS: tuple[tuple[tuple[str, ...], str], ...] = (
     (("sshpass",), rf"(?:{_NEXT}-v)*{_NEXT}-p{_GAP}?"),
     # With a gap, the next word would be the name of a database.
-    (("mysql", "mariadb"), rf"[\w-]{{0,12}}{_OPTION}-p(?=\S)(?!\\*[\"'],)"),
+    (
+        (
+            *(f"mysql{name}" for name in ("", "dump", "admin", "import", "show", "check", "sh")),
+            *(f"mariadb{name}" for name in ("", "-dump", "-admin", "-import", "-check", "-show")),
+        ),
+        rf"{_OPTION}-p(?=\S)(?!\\*[\"'],)",
+    ),
     (("7z", "7za", "7zr", "7zz", "rar", "unrar"), rf"{_OPTION}-(?:hp|p)(?=\S)(?!\\*[\"'],)"),
     (
         (
+            *("docker", "podman", "nerdctl", "buildah", "skopeo", "helm", "oras", "crane"),
             *(
-                "docker",
-                "podman",
-                "nerdctl",
-                "buildah",
-                "skopeo",
-                "helm",
-                "oras",
-                "crane",
                 "regctl",
+                "az",
+                "oc",
+                "cf",
+                "ibmcloud",
+                "faas-cli",
+                "tsh",
+                "rosa",
+                "jf",
+                "jfrog",
+                "argocd",
             ),
-            *("az", "oc", "cf", "ibmcloud", "faas-cli", "tsh", "rosa", "jf", "jfrog", "argocd"),
         ),
         rf"(?:{_NEXT}[a-z][\w-]*){{0,2}}{_NEXT}login(?![\w-]){_OPTION}-p{_GAP}?(?!\d+:\d+\b)",
     ),
@@ -70,7 +79,13 @@ _HEADS: tuple[tuple[tuple[str, ...], str], ...] = (
     (("redis-cli", "redis-benchmark", "valkey-cli", "keydb-cli"), rf"{_OPTION}-a{_GAP}"),
     (("redis-cli", "valkey-cli", "keydb-cli"), rf"{_OPTION}(?i:auth){_GAP}"),
     (("ldappasswd",), rf"{_OPTION}-[asw]{_GAP}?"),
-    (("ldap", "kadmin"), rf"[\w.]{{0,12}}{_OPTION}-w{_GAP}?"),
+    (
+        (
+            *("ldapsearch", "ldapadd", "ldapmodify", "ldapdelete", "ldapwhoami", "ldapcompare"),
+            *("ldapmodrdn", "ldapexop", "kadmin", "kadmin.local"),
+        ),
+        rf"{_OPTION}-w{_GAP}?",
+    ),
     (("swaks",), rf"{_OPTION}-(?:ap|-auth-password){_GAP}"),
     (("doctl",), rf"{_OPTION}-t{_GAP}"),
     (("openssl",), rf"{_OPTION}-pass(?:in|out|word)?{_NEXT}pass:"),
@@ -92,14 +107,6 @@ _HEADS: tuple[tuple[tuple[str, ...], str], ...] = (
     (("curl", "http", "https", "xh"), rf"{_OPTION}(?:-E|--cert|-a|--auth){_GAP_OR_SIGN}?{_USER}"),
     (("curl",), rf"{_OPTION}--oauth2-bearer{_GAP_OR_SIGN}"),
     (("curl",), rf"{_OPTION}(?:-b|--cookie){_GAP_OR_SIGN}?{_OPEN}[^\s=\"'\\]{{1,100}}="),
-    (
-        ("-u", "-U", "--user", "--proxy-user"),
-        (
-            # Not of a container, as in 1000:1000 or node:node, nor the format of a date.
-            rf"{_GAP_OR_SIGN}?(?!\\*[\"']?(?:\d+:\d+\b|\+|(?P<user>[\w-]+):(?P=user)\b))"
-            rf"{_OPEN}[^\s:\"'\\|;&]{{0,100}}:"
-        ),
-    ),
     (("lftp",), rf"{_OPTION}-u{_GAP}?{_OPEN}[^\s,\"'\\]{{1,99}},"),
     (
         ("sqlplus", "rman", "expdp", "impdp", "sqlldr"),
@@ -113,9 +120,9 @@ _HEADS: tuple[tuple[tuple[str, ...], str], ...] = (
     (("mc",), rf"{_NEXT}alias{_NEXT}set{_ARGUMENT}{_ARGUMENT}{_ARGUMENT}{_GAP}"),
     (("ConvertTo-SecureString",), rf"(?:{_NEXT}-(?:String|AsPlainText|Force))*{_GAP}"),
     # All values of what holds secrets, whatever their names are.
-    (("create secret",), rf"{_OPTION}--from-literal{_GAP_OR_SIGN}{_OPEN}\w[\w.-]*="),
-    (("secrets set",), rf"{_WORDS}{_GAP}{_OPEN}\w[\w.-]*="),
-    (("secret set",), rf"{_OPTION}(?:-b|--body){_GAP_OR_SIGN}"),
+    (("secret",), rf"{_OPTION}--from-literal{_GAP_OR_SIGN}{_OPEN}\w[\w.-]*="),
+    (("secrets",), rf"{_NEXT}set{_WORDS}{_GAP}{_OPEN}\w[\w.-]*="),
+    (("secret",), rf"{_NEXT}set{_OPTION}(?:-b|--body){_GAP_OR_SIGN}"),
     (("put-parameter",), rf"(?={_WORDS}SecureString){_OPTION}--value{_GAP_OR_SIGN}"),
     (
         ("echo", "printf"),
@@ -125,7 +132,7 @@ _HEADS: tuple[tuple[tuple[str, ...], str], ...] = (
         ),
     ),
     (("sudo",), r"(?=[^\n|;&]{0,40}[ \t]-\w*S\b)[^\n|;&]{0,99}?<<<[ \t]*"),
-    (("--password-stdin", "--with-token", "--stdin", "chpasswd"), r"[^\n|;&]{0,99}?<<<[ \t]*"),
+    (("chpasswd",), r"[^\n|;&]{0,99}?<<<[ \t]*"),
     # SQL.
     (
         ("IDENTIFIED", "identified"),
@@ -139,23 +146,42 @@ _HEADS: tuple[tuple[tuple[str, ...], str], ...] = (
         ),
     ),
 )
+# Options of any program.
+_OPTIONS: tuple[tuple[tuple[str, ...], str], ...] = (
+    (
+        ("-u", "-U", "--user", "--proxy-user"),
+        (
+            # Not of a container, as in 1000:1000 or node:node, nor the format of a date.
+            rf"{_GAP_OR_SIGN}?(?!\\*[\"']?(?:\d+:\d+\b|\+|(?P<user>[\w-]+):(?P=user)\b))"
+            rf"{_OPEN}[^\s:\"'\\|;&]{{0,100}}:"
+        ),
+    ),
+    (("--password-stdin", "--with-token", "--stdin"), r"[^\n|;&]{0,99}?<<<[ \t]*"),
+)
 _WORD = re.compile(r"(?:\\+[^\w\s\"'`\\]|[^\s\"'`\\|;&<>()])+")
 _OPENING = re.compile(r"\\*[\"'`]")
 _MIN_CHARS = 3
 
 
-def mask_command_lines(text: str) -> str:
-    """Replace the passwords of programs that take them as options or arguments."""
-    for words, rest in _HEADS:
-        if any(word in text for word in words):
-            text = _mask_behind(_head(words, rest), text)
+def mask_command_lines(text: str, words: AbstractSet[str]) -> str:
+    """Replace the passwords that programs take as options or arguments.
+
+    ``words`` are those of the text.
+    """
+    for programs, rest in _PROGRAMS:
+        if not words.isdisjoint(programs):
+            text = _mask_behind(_head(programs, rf"(?![\w-]){rest}"), text)
+    for options, rest in _OPTIONS:
+        if any(map(text.__contains__, options)):
+            text = _mask_behind(_head(options, rest), text)
     return text
 
 
 @cache
 def _head(words: tuple[str, ...], rest: str) -> re.Pattern[str]:
     """Compile what leads to a password that is not masked yet."""
-    return re.compile(rf"(?<![\w-])(?:{'|'.join(words)}){rest}(?!\\*[\"']?\[REDACTED:)")
+    start = r"(?:(?<![\w-])|(?<=\\[nrt]))"
+    return re.compile(rf"{start}(?:{'|'.join(words)}){rest}(?!\\*[\"']?\[REDACTED:)")
 
 
 def _mask_behind(head: re.Pattern[str], text: str) -> str:
