@@ -57,7 +57,7 @@ _PROGRAMS: tuple[tuple[tuple[str, ...], str], ...] = (
                 "argocd",
             ),
         ),
-        rf"(?:{_NEXT}[a-z][\w-]*){{0,2}}{_NEXT}login(?![\w-]){_OPTION}-p{_GAP}?(?!\d+:\d+\b)",
+        rf"(?:{_NEXT}[a-z][\w-]*){{0,2}}{_NEXT}login(?![\w-]){_OPTION}-p{_GAP_OR_SIGN}?(?!\d+:\d+\b)",
     ),
     (
         (
@@ -66,14 +66,14 @@ _PROGRAMS: tuple[tuple[tuple[str, ...], str], ...] = (
             *("arangosh", "ncftp", "ncftpput", "ncftpget", "ncftpls", "rdesktop", "psexec"),
             *("rabbitmqadmin", "useradd", "usermod", "evil-winrm", "smbmap", "nxc", "netexec"),
         ),
-        rf"{_OPTION}-p{_GAP}?",
+        rf"{_OPTION}-p{_GAP_OR_SIGN}?",
     ),
     (
         (
             *("sqlcmd", "bcp", "isql", "osql", "tsql", "mosquitto_pub", "mosquitto_sub", "zip"),
             *("unzip", "zipcloak", "ipmitool", "p4"),
         ),
-        rf"{_OPTION}-P{_GAP}?",
+        rf"{_OPTION}-P{_GAP_OR_SIGN}?",
     ),
     (("ssh-keygen",), rf"{_OPTION}-[NP]{_GAP}"),
     (("redis-cli", "redis-benchmark", "valkey-cli", "keydb-cli"), rf"{_OPTION}-a{_GAP}"),

@@ -21,8 +21,10 @@ _NAME = (
     rf"|mnemonic|secret[_-]?key[_-]?base|secret(?:-string)?|token|credentials?|(?:{_KEY_HEADS})key"
     r"|sessid|(?<=connect\.)sid|(?<=_)auth|(?<=master)auth|(?<=[\"'])auth(?=\\*[\"']))"
 )
-_STEMS = ("pass", "pw", "secret", "token", "credential", "key", "sess", "sid", "auth")
-_STEMS += ("phrase", "mnemonic")
+_STEMS = (
+    *("pass", "pw", "secret", "token", "credential", "key", "sess", "sid", "auth", "phrase"),
+    "mnemonic",
+)
 # A name and what leads from it to its value. Quotes may be escaped, as in JSON inside JSON.
 _NAMED = re.compile(
     rf"(?i:{_NAME})(?:[_-]?\d{{1,3}})?(?P<close>\\*[\"'`]?\]?)(?:"
