@@ -57,7 +57,7 @@ _PHRASE_WORD = (
 _PHRASE = re.compile(
     rf"(?:{_PHRASE_WORD}(?:[ \t]+{_PHRASE_WORD}){{1,24}}"
     r"|[a-z]{3,8}(?:[ \t]+[a-z]{3,8}){11,24})"
-    r"(?=[ \t]*(?:[\"'`.,;|)<\\]|\r?\n|\Z))"
+    r"(?=[ \t]*(?:[\"'`.,:;|)<\\]|\r?\n|\Z))"
 )
 # Calls, items and attributes are no secrets.
 _CODE = re.compile(

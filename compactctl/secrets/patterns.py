@@ -23,6 +23,9 @@ def mask_match(kind: str, match: re.Match[str]) -> str:
     return f"{whole[:start]}{PLACEHOLDER}{kind}]{whole[end:]}"
 
 
+# The start of base64, also behind an escaped line break.
+_BODY = r"(?:(?<![A-Za-z0-9+/=\\])|(?<=\\[nrt]))"
+
 PATTERNS: tuple[tuple[str, tuple[str, ...], str], ...] = (
     (
         "private-key",
@@ -41,7 +44,8 @@ PATTERNS: tuple[tuple[str, tuple[str, ...], str], ...] = (
             *("GCSqGSIb3DQEF", "b3BlbnNzaC1rZXktdjE"),
         ),
         (
-            r"(?<![A-Za-z0-9+/])(?:MII[A-Za-z0-9+/]{2}[AQgw]IBA(?:AKC|DAN)|MI[GH][A-Za-z0-9+/]AgE(?:AM|BB)"
+            rf"{_BODY}(?:MII[A-Za-z0-9+/]{{2}}[AQgw]IBA(?:AKC|DAN)"
+            r"|MI[GH][A-Za-z0-9+/]AgE(?:AM|BB)"
             r"|MHcCAQEE|M[A-Z][A-Za-z0-9]CAQAwBQYDK2V|MII[A-Za-z0-9+/]{5}BgkqhkiG9w0BBQ"
             r"|MIH[A-Za-z0-9+/]M[A-Za-z0-9+/]{2}GCSqGSIb3DQEF|b3BlbnNzaC1rZXktdjE)"
             r"(?:[A-Za-z0-9+/=]|\\+[nr][ \t]*|[ \t]*\r?\n[ \t]*)*"
@@ -51,7 +55,7 @@ PATTERNS: tuple[tuple[str, tuple[str, ...], str], ...] = (
         "private-key",
         ("PRIVATE KEY",),
         (
-            r"(?<![A-Za-z0-9+/=])(?:[A-Za-z0-9+/=]{16,100}(?:\\+[nr]|\s){1,20}){1,200}"
+            rf"{_BODY}(?:[A-Za-z0-9+/=]{{16,100}}(?:\\+[nr]|\s){{1,20}}){{1,200}}"
             r"(?=-----END [A-Z0-9 ]{0,30}PRIVATE KEY)"
         ),
     ),
@@ -65,11 +69,14 @@ PATTERNS: tuple[tuple[str, tuple[str, ...], str], ...] = (
         ("hooks.slack.com/", "/api/webhooks/"),
         r"(?:hooks\.slack\.com/[a-z]{1,20}|/api/webhooks/\d+)/([\w/+-]{16,})",
     ),
+    # Terraform, Azure and Google: what tells them is not at their beginning, or of two words.
     (
         "service-token",
-        ("atlasv1.", "Q~", "1//0"),
-        r"(?<![A-Za-z0-9])(?:[A-Za-z0-9]{14}\.atlasv1\.[\w=-]{30,}|[\w~.]{3}\dQ~[\w~.-]{31,}|1//0[\w-]{40,})",
+        (".atlasv1.",),
+        word_pattern("[A-Za-z0-9]", r"[A-Za-z0-9]{13}\.atlasv1\.[\w=-]{30,}"),
     ),
+    ("service-token", ("Q~",), word_pattern(r"[\w~.]", r"[\w~.]{2}\dQ~[\w~.-]{31,}")),
+    ("google-key", ("1//0",), word_pattern("1//0", r"[\w-]{40,}")),
     ("bot-token", (":AA",), r"\d{6,12}:AA[\w-]{30,}"),
     (
         "bot-token",
@@ -118,7 +125,7 @@ PATTERNS: tuple[tuple[str, tuple[str, ...], str], ...] = (
     (
         "credential",
         ("login",),
-        r"(?<![A-Za-z0-9])login\s{1,9}\S{1,99}\s{1,9}password\s{1,9}(?!\[REDACTED:)(\S+)",
+        word_pattern("login", r"\s{1,9}\S{1,99}\s{1,9}password\s{1,9}(?!\[REDACTED:)(\S+)"),
     ),
     (
         "credential",

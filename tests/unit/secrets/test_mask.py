@@ -134,6 +134,7 @@ def test_a_private_key_without_its_first_line_is_masked(start: str) -> None:
         text = separator.join(lines)
         for _ in range(3):
             assert LETTERS[:8] not in mask_secrets(f"key:\n  {text}\n")
+            assert LETTERS[:8] not in mask_secrets(json.dumps(f"key:\n{text}\n"))
             text = json.dumps({"content": text})
 
 
