@@ -11,10 +11,11 @@ from compactctl.secrets.values import end_of_quoted, is_reference
 # What leads to the next word: blanks, also with the end of a line, or a comma in a list of words.
 _GAP = r"(?:[ \t]+(?:\\+\r?(?:\n|n)[ \t]*)?|\\*[\"'],[ \t]*(?=\\*[\"']))"
 _GAP_OR_SIGN = rf"(?:{_GAP}|=)"
+_ATTACHED = rf"(?!\s|{_GAP})"
 # The same with the quote of a word that is not the password.
 _NEXT = rf"{_GAP}\\*[\"']?"
 # Any word, up to the gap behind it.
-_ARGUMENT = rf"{_NEXT}[^\s\"'\\|;&]{{1,200}}(?:\\*[\"'](?!,))?"
+_ARGUMENT = rf"(?:{_NEXT}[^\s\"'\\|;&]{{1,200}}(?:\\*[\"'](?!,))?|{_GAP}(?:''|\\*\"\\*\"))"
 # The words between a program and its option: no further than the end of the command.
 _WORDS = r"(?:[^\n|;&]|\\\n){0,200}?"
 _OPTION = rf"{_WORDS}{_NEXT}(?<![\w-])"
@@ -37,9 +38,9 @@ _PROGRAMS: tuple[tuple[tuple[str, ...], str], ...] = (
             *(f"mysql{name}" for name in ("", "dump", "admin", "import", "show", "check", "sh")),
             *(f"mariadb{name}" for name in ("", "-dump", "-admin", "-import", "-check", "-show")),
         ),
-        rf"{_OPTION}-p(?=\S)(?!\\*[\"'],)",
+        rf"{_OPTION}-p{_ATTACHED}",
     ),
-    (("7z", "7za", "7zr", "7zz", "rar", "unrar"), rf"{_OPTION}-(?:hp|p)(?=\S)(?!\\*[\"'],)"),
+    (("7z", "7za", "7zr", "7zz", "rar", "unrar"), rf"{_OPTION}-(?:hp|p){_ATTACHED}"),
     (
         (
             *("docker", "podman", "nerdctl", "buildah", "skopeo", "helm", "oras", "crane"),
@@ -104,7 +105,10 @@ _PROGRAMS: tuple[tuple[tuple[str, ...], str], ...] = (
             rf"{_ARGUMENT}(?(stdout)|{_ARGUMENT}){_GAP}"
         ),
     ),
-    (("curl", "http", "https", "xh"), rf"{_OPTION}(?:-E|--cert|-a|--auth){_GAP_OR_SIGN}?{_USER}"),
+    (
+        ("curl", "http", "https", "xh"),
+        rf"{_OPTION}(?:-\w*[Eau]|--cert|--auth){_GAP_OR_SIGN}?{_USER}",
+    ),
     (("curl",), rf"{_OPTION}--oauth2-bearer{_GAP_OR_SIGN}"),
     (("curl",), rf"{_OPTION}(?:-b|--cookie){_GAP_OR_SIGN}?{_OPEN}[^\s=\"'\\]{{1,100}}="),
     (("lftp",), rf"{_OPTION}-u{_GAP}?{_OPEN}[^\s,\"'\\]{{1,99}},"),
@@ -119,6 +123,12 @@ _PROGRAMS: tuple[tuple[tuple[str, ...], str], ...] = (
     (("nmcli",), rf"{_OPTION}(?:password|wifi-sec\.psk){_GAP}"),
     (("mc",), rf"{_NEXT}alias{_NEXT}set{_ARGUMENT}{_ARGUMENT}{_ARGUMENT}{_GAP}"),
     (("ConvertTo-SecureString",), rf"(?:{_NEXT}-(?:String|AsPlainText|Force))*{_GAP}"),
+    (("xfreerdp", "wlfreerdp", "cmdkey"), rf"{_WORDS}{_GAP}/p(?:ass)?:"),
+    (("net",), rf"{_NEXT}user{_ARGUMENT}{_GAP}(?=\S+[ \t]+/\w)"),
+    (("ngrok",), rf"{_WORDS}{_NEXT}(?:add-)?authtoken{_GAP}"),
+    (("rclone",), rf"{_WORDS}{_NEXT}(?:obscure|pass){_GAP}"),
+    (("cf",), rf"{_NEXT}auth{_ARGUMENT}{_GAP}"),
+    (("snmpget", "snmpset", "snmpwalk", "snmpbulkwalk"), rf"{_OPTION}-[AX]{_GAP}"),
     # All values of what holds secrets, whatever their names are.
     (("secret",), rf"{_OPTION}--from-literal{_GAP_OR_SIGN}{_OPEN}\w[\w.-]*="),
     (("secrets",), rf"{_NEXT}set{_WORDS}{_GAP}{_OPEN}\w[\w.-]*="),
@@ -128,11 +138,12 @@ _PROGRAMS: tuple[tuple[tuple[str, ...], str], ...] = (
         ("echo", "printf"),
         (
             r"(?:[ \t]+(?:-\w+|\\*[\"']?%s(?:\\+n)?\\*[\"']?))*[ \t]+"
-            rf"(?=[^\n|]{{1,200}}\|[^\n;]{{0,200}}?{_READER})"
+            r"(?=(?:\\*(?P<quote>[\"'])[^\n]{1,200}?(?P=quote)[ \t]*|[^\n|]{1,200})"
+            rf"\|[^\n;]{{0,200}}?{_READER})"
         ),
     ),
     (("sudo",), r"(?=[^\n|;&]{0,40}[ \t]-\w*S\b)[^\n|;&]{0,99}?<<<[ \t]*"),
-    (("chpasswd",), r"[^\n|;&]{0,99}?<<<[ \t]*"),
+    (("chpasswd", "kinit"), r"[^\n|;&]{0,99}?<<<[ \t]*"),
     # SQL.
     (
         ("IDENTIFIED", "identified"),

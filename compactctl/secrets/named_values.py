@@ -15,15 +15,15 @@ _KEYS = (
 # The end of a name that holds a credential, in snake, kebab or camel case. Each begins with a stem.
 _KEY_HEADS = "|".join(rf"(?<={word})|(?<={word}[_-])" for word in _KEYS)
 _NAME = (
-    r"(?:(?<=client-)key-data|pass(?:word|wd|phrase|code)|(?<=_)pass|(?<=\s-)pass|(?<=--)pass"
-    r"|(?<=store)pass|(?<=-key)pass|(?<=ssh)pass|pwd|(?<=[_-])pw|(?<=bind)pw|(?<=root)pw"
+    r"(?:(?<=client-)key-data|pass(?:word|wd|phrase|code)|(?<=[_,])pass|(?<=\s-)pass|(?<=--)pass"
+    r"|(?<=store)pass|(?<=-key)pass|(?<=ssh)pass|pwd|(?<![A-Za-z0-9])pw|(?<=\\n)pw|(?<=bind)pw|(?<=root)pw"
     r"|(?<=require)pass|(?<=seed[ _-])phrase|(?<=recovery[ _-])phrase|(?<=secret[ _-])phrase"
-    rf"|mnemonic|secret[_-]?key[_-]?base|secret(?:-string)?|token|credentials?|(?:{_KEY_HEADS})key"
+    rf"|psk|mnemonic|secret[_-]?key[_-]?base|secret(?:-string)?|token|credentials?|(?:{_KEY_HEADS})key"
     r"|sessid|(?<=connect\.)sid|(?<=_)auth|(?<=master)auth|(?<=[\"'])auth(?=\\*[\"']))"
 )
 _STEMS = (
     *("pass", "pw", "secret", "token", "credential", "key", "sess", "sid", "auth", "phrase"),
-    "mnemonic",
+    *("psk", "mnemonic"),
 )
 # A name and what leads from it to its value. Quotes may be escaped, as in JSON inside JSON.
 _NAMED = re.compile(

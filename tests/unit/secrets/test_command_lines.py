@@ -13,6 +13,14 @@ from compactctl.secrets.values import is_reference
 
 PASSWORDS = ("s3cr3tpass", "correct horse battery staple", 'pa$s; w"0rd|!x&y')
 COMMANDS = (
+    "curl -sSLu admin:{} h",
+    'htpasswd -bnBC 10 "" {}',
+    "ngrok config add-authtoken {}",
+    "cf auth user {}",
+    "snmpwalk -v3 -u u -A {} h",
+    "rclone config create r sftp host h user u pass {}",
+    "kinit bob <<< {}",
+    "xfreerdp /u:bob /p:{} /v:h",
     "sshpass -p {} ssh x",
     "sshpass -p {} ssh -p 22 x",
     "sshpass -p{} ssh x",
@@ -106,6 +114,9 @@ QUOTED = (
     '["docker", "login", "-u", "me", "-p", "{}"]',
 )
 NAMED = (
+    'psk="{}"',
+    "mount -t cifs -o username=u,pass={} //h/s /m",
+    "pw: {}",
     "docker login r.io --username me --password '{}'",
     "redis-cli --pass {} ping",
     "kubectl --token {} get pods",
@@ -267,6 +278,8 @@ def test_no_quoted_password_stays(command: str, password: str) -> None:
         "echo 'export TOKEN' | tee x",
         "user_password('changed by admin')",
         "systemctl --user restart app",
+        "net user growth increases",
+        "ngrok http 8080",
         "chown -R www-data:www-data x",
     ],
 )
