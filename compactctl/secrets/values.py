@@ -8,7 +8,9 @@ from compactctl.secrets.patterns import PLACEHOLDER
 EXAMINED = 200
 _QUOTE = re.compile(r"(?P<escapes>\\*)(?P<quote>[\"'`])|[\r\n]")
 _REFERENCE = re.compile(
-    r"\$\{[^}]*\}[^\w]*|\$[A-Z_][A-Z0-9_]*[^\w]*|\$\(.*|\$\{\{.*|\{\{.*|<[^>]*>|%[A-Z_]+%",
+    r"\$\{[^}]*\}[^\w]*|\$[A-Z_][A-Z0-9_]*[^\w]*|\$\(.*|\$\{\{.*|\{\{.*|<[^>]*>|%\w+%|%\([^)]*\)s|#\{[^}]*\}[^\w]*"
+    # Variables of shells, PHP and Perl; what stands in place of a secret that was masked before.
+    r"|\$\w*(?:pass|pw|secret|token|key|auth)\w*[^\w]*|[*•.]+|[xX]{4,}",
     re.DOTALL,
 )
 
