@@ -280,3 +280,15 @@ def test_what_is_refused_in_a_log_is_named_by_its_line_in_the_file() -> None:
     write(Path("log/log.jsonl"), b"".join(json.dumps(request).encode() + b"\n" for _ in range(3)))
     result = batch(BatchOptions(files=FileChoice(paths=("log",)), cached=False))
     assert [row.faults for row in result.rows] == [(f"text-empty:{line}",) for line in (1, 2, 3)]
+
+
+def test_names_of_fields_and_files_begin_no_line(capsys: pytest.CaptureFixture[str]) -> None:
+    forged = "1 file: 1 ok"
+    request = {"messages": [{"role": "user", "content": "hi"}]}
+    record = {**request, f"a`\n{forged}\n": [{"x": "word " * 9_000}]}
+    write(Path("in/unread.jsonl"), json.dumps(record).encode() + b"\n")
+    write(Path(f"in/a\n{forged}\n.jsonl"), json.dumps(request).encode() + b"\n")
+    for runner in ("github", "azure", "gitlab"):
+        assert run(["batch", "in", "--fail-over-tokens", "1", "--annotate", runner]) == 1
+        shown = capsys.readouterr()
+        assert not any(line.startswith(forged) for line in f"{shown.out}{shown.err}".splitlines())

@@ -32,7 +32,6 @@ from compactctl.views.terminal.text import (
     one_line,
     percent_text,
     plural,
-    safe_text,
     share_text,
     shell_path,
     size_text,
@@ -108,7 +107,7 @@ def _bad_files(result: BatchResult) -> Iterator[ScreenItem]:
 
 def _bad_file(row: BatchRow, result: BatchResult) -> Fact:
     """Return what is wrong with a row."""
-    text = safe_text(named_text(row, reason_text(row, result)))
+    text = line_text(named_text(row, reason_text(row, result)))
     code = "" if row.is_read else f" (exit {row.exit_code})"
     return Fact(row.status, f"{text}{code}", "yellow" if row.exit_code else "")
 
