@@ -292,3 +292,19 @@ def test_names_of_fields_and_files_begin_no_line(capsys: pytest.CaptureFixture[s
         assert run(["batch", "in", "--fail-over-tokens", "1", "--annotate", runner]) == 1
         shown = capsys.readouterr()
         assert not any(line.startswith(forged) for line in f"{shown.out}{shown.err}".splitlines())
+
+
+@pytest.mark.parametrize("window", [300, 500, 700, 900, 1_100, 8_000])
+@pytest.mark.parametrize(
+    "options", [("--stages", "dedup"), ("--stages", "distill"), ("--target", "500"), ()]
+)
+def test_the_verdict_about_a_file_is_that_of_compact_or_stats(
+    capsys: pytest.CaptureFixture[str], window: int, options: tuple[str, ...]
+) -> None:
+    sizes = ("--window", f"{window}", "--max-tokens", f"{window // 2}")
+    arguments = ("in/good.jsonl", *sizes, "--json", *options)
+    run(["compact", "-n", *arguments] if options else ["stats", *arguments])
+    alone = json.loads(capsys.readouterr().out)
+    run(["batch", "--no-cache", *arguments])
+    (row,) = json.loads(capsys.readouterr().out)["files"]
+    assert row["verdicts"] == alone["verdicts"]

@@ -107,9 +107,11 @@ def _reasons(row: BatchRow, result: BatchResult) -> Iterator[str]:
 
 
 def _limit_text(row: BatchRow, gates: BatchGates) -> str:
-    """Return the limit of a row: the window, or that of the gate that allows less."""
-    if row.limit is None or row.measure is None:
+    """Return the limit of a row: that of the gate that allows less, or what it is without one."""
+    if row.measure is None or (row.limit is None and row.size_limit == row.measure.window):
         return f"the window of {row.size_limit:,}"
+    if row.limit is None:
+        return f"the limit of {row.size_limit:,} ({BASES[row.measure.base]})"
     if gates.fail_over is None or row.limit == gates.fail_over_tokens:
         return f"the limit of {row.limit:,}"
     share = f"{limit_text(gates.fail_over)} of {BASES[row.measure.base]}"
