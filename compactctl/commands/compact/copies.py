@@ -1,6 +1,6 @@
 """Finds the sessions that compactctl wrote as copies of another one."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Literal
@@ -14,8 +14,10 @@ from compactctl.commands.operations.steps import ArchivedStep
 from compactctl.errors import CompactctlError
 from compactctl.model.operation import Digest
 from compactctl.store.archive.archive import Archive
+from compactctl.store.archive.names import archive_folder
 from compactctl.store.client_folders import this_machine
-from compactctl.store.files.source import Source
+from compactctl.store.files.limits import READ_LIMITS
+from compactctl.store.files.source import Source, open_input
 
 # A new session has its own id in each line, of about the same length, and a title behind them.
 _MORE_LINES, _MORE_BYTES = 3, 2_000
@@ -49,6 +51,35 @@ def copies_of(
             is_alike = is_alike and _may_be(step.operation.before, source.digest)
             if is_alike and accepts(copy, step) and _is_copied(step, source, copy, session):
                 yield copy
+
+
+def is_unchanged_copy(session: Session, others: Iterable[Session]) -> bool:
+    """Return whether a session is as compactctl wrote it, as a copy of one of ``others``.
+
+    That one must be as it was then. False for what cannot be read.
+    """
+    with suppress(CompactctlError):
+        archive = Archive(archive_folder(session.entry.path), READ_LIMITS)
+        steps = [
+            ArchivedStep(archive=archive, operation=operation, file=file)
+            for file, operation in archive.readable
+        ]
+        written = {step.operation.after for step in steps}
+        if steps and open_input(session.entry.path).digest in written:
+            return any(_is_copy(session, step, other) for other in others for step in steps)
+    return False
+
+
+def _is_copy(copy: Session, step: ArchivedStep, original: Session) -> bool:
+    """Return whether the state before a step is that of another session, which is still in it."""
+    n_bytes = original.entry.n_bytes
+    if n_bytes is None or original.id == copy.id:
+        return False
+    if abs(step.operation.before.n_bytes - n_bytes) > _MORE_BYTES:
+        return False
+    source = open_input(original.entry.path)
+    is_alike = _may_be(step.operation.before, source.digest)
+    return is_alike and _is_copied(step, source, copy, original)
 
 
 def _step(archive: Archive, index: int) -> ArchivedStep | None:

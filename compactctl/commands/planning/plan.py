@@ -31,7 +31,8 @@ from compactctl.tokens.trigger import Trigger, parse_trigger
 
 StageSettings = Mapping[str, Mapping[str, OptionValue]]
 
-# NeuroLink compacts to 70% of the available input after an overflow.
+# NeuroLink compacts to 70% of the available input after an overflow. Without a profile, it is never
+# less that is freed than without the error.
 RECOVERY_TARGET = TargetSize(value=0.7, unit="ratio")
 # agent-code frees so many tokens when an error does not say how many were too much; where that is
 # more than NeuroLink frees of an input that is full, it is as much as NeuroLink frees.
@@ -210,7 +211,7 @@ def make_plan(recipe: Recipe, limits: Limits, model: ModelInfo | None = None) ->
             f"takes the whole window of {budget.window:,}; lower --max-tokens or raise --window"
         )
     window = limits.budget.window
-    target = _target(recipe, base, window)
+    target = _target(recipe, limits)
     stays_below = _is_of_trigger(recipe) and target is not None
     reach = SizeToReach(
         tokens=target,
@@ -293,15 +294,25 @@ def _whole(recipe: Recipe, limits: Limits) -> int:
     return base if limit is None else min(base, limit)
 
 
-def _target(recipe: Recipe, base: int, window: int) -> int | None:
-    options = recipe.plan
+def _target(recipe: Recipe, limits: Limits) -> int | None:
+    options, base, window = recipe.plan, _whole(recipe, limits), limits.budget.window
     if options.keep is not None:
         return None
     if options.target is not None:
         return options.target.resolve(base)
     if options.overflow is not None:
-        return RECOVERY_TARGET.resolve(base)
+        usual = _usual_target(recipe, limits)
+        recovered = RECOVERY_TARGET.resolve(base)
+        return recovered if usual is None else min(recovered, usual)
     return _quiet(recipe, base, window) if _is_of_trigger(recipe) else None
+
+
+def _usual_target(recipe: Recipe, limits: Limits) -> int | None:
+    """Return the target without the error; None for a profile that says what it does after one."""
+    if recipe.measure.profile is not None:
+        return None
+    usual = replace(recipe, plan=replace(recipe.plan, error=None))
+    return _target(usual, limits)
 
 
 def _quiet(recipe: Recipe, base: int, window: int) -> int | None:

@@ -59,6 +59,7 @@ from compactctl.views.terminal.text import (
     share_text,
     shell_path,
     size_text,
+    typed_command,
 )
 
 _DRY_RUN = "dry run: no transcript was written"
@@ -578,8 +579,8 @@ def _whose_fix(result: CompactResult, remaining: Iterable[Fault]) -> str:
 def _rescue_lines(result: RescueResult) -> Iterator[str]:
     done = result.compacted
     if result.earlier is not None:
-        path = shell_path(done.options.input.path)
-        yield labeled("another", f"compactctl compact {path} --force")
+        again = typed_command("compactctl rescue", done.options.input.reference, ["--force"])
+        yield labeled("again", again)
     if done.written is not None:
         yield from written_lines(done.written)
         yield undo_line(done.written)

@@ -60,7 +60,7 @@ def rewind_messages(result: RewindResult) -> Iterator[str]:
         yield undo_line(written)
     yield from resume_lines(written.continue_with)
     if result.redo_options:
-        name = shell_path(written.forked_to or result.options.input.path)
+        name = shell_path(written.forked_to or result.options.input.reference)
         yield labeled("redo", f"compactctl rewind {name} {result.redo_options}")
 
 
