@@ -44,7 +44,7 @@ def last_line(text: str) -> str:
 
 def test_the_newest_session_goes_on_with_the_command_of_the_last_line(full: Path, ask: Ask) -> None:
     before = full.read_bytes()
-    outcome = ask("rescue")
+    outcome = ask("rescue", "latest")
     assert outcome.code == 0
     *_, new = last_line(outcome.out).split()
     assert last_line(outcome.out) == (f"continue  cd /home/dev/quayside && claude --resume {new}")
@@ -143,7 +143,7 @@ def test_of_two_that_changed_at_once_one_has_to_be_named(full: Path, home: Home,
     now = time.time()
     os.utime(full, (now, now))
     home.claude(Said(name="other", title="The other one", age=60))
-    outcome = ask("rescue")
+    outcome = ask("rescue", "latest")
     assert outcome.code == 2
     assert "The other one" in outcome.err
     assert FULL[:8] in outcome.err
