@@ -47,7 +47,7 @@ def _distance(name: str, other: str) -> int:
     shorter, longer = sorted((one, two), key=len)
     is_part = longer.startswith(shorter) or longer.endswith(shorter)
     if is_part and len(shorter) >= _MIN_PART:
-        return 1
+        return min(1, len(longer) - len(shorter))
     errors = _typing_errors(one, two)
     return errors if errors <= (1 if len(one) < _LONG else 2) else _FAR
 

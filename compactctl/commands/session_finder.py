@@ -266,10 +266,10 @@ class SessionFinder(Record, dict=True, gc=True):
         if session.entry.n_bytes is None or not archive_files(archive_folder(session.entry.path)):
             return False
         # Imported late: it loads what reads archives, which few sessions have.
-        from compactctl.commands.compact.copies import is_unchanged_copy
+        from compactctl.commands.copies import original_of
 
         others = (e for e in self._entries if e.client == session.entry.client)
-        return is_unchanged_copy(session, load_sessions(others))
+        return original_of(session, load_sessions(others)) is not None
 
     def _with_id(self, entries: Iterable[SessionEntry], beginning: str) -> Iterator[Session]:
         """Yield the sessions whose id begins so; a file name may hold only a part of an id."""

@@ -31,8 +31,7 @@ from compactctl.tokens.trigger import Trigger, parse_trigger
 
 StageSettings = Mapping[str, Mapping[str, OptionValue]]
 
-# NeuroLink compacts to 70% of the available input after an overflow. Without a profile, it is never
-# less that is freed than without the error.
+# NeuroLink compacts to 70% of the available input after an overflow.
 RECOVERY_TARGET = TargetSize(value=0.7, unit="ratio")
 # agent-code frees so many tokens when an error does not say how many were too much; where that is
 # more than NeuroLink frees of an input that is full, it is as much as NeuroLink frees.
@@ -211,7 +210,7 @@ def make_plan(recipe: Recipe, limits: Limits, model: ModelInfo | None = None) ->
             f"takes the whole window of {budget.window:,}; lower --max-tokens or raise --window"
         )
     window = limits.budget.window
-    target = _target(recipe, limits)
+    target = _target(recipe, base, window)
     stays_below = _is_of_trigger(recipe) and target is not None
     reach = SizeToReach(
         tokens=target,
@@ -226,6 +225,16 @@ def make_plan(recipe: Recipe, limits: Limits, model: ModelInfo | None = None) ->
         profile=profile,
         gate=recipe.due if options.if_needed else None,
     )
+
+
+def plan_rescue(recipe: Recipe, limits: Limits, model: ModelInfo | None = None) -> Plan:
+    """Make a plan that after an error frees no less than it would without one."""
+    plan = make_plan(recipe, limits, model)
+    if plan.reach.tokens is None or recipe.plan.overflow is None:
+        return plan
+    usual = make_plan(replace(recipe, plan=replace(recipe.plan, error=None)), limits, model)
+    tokens = plan.reach.tokens if usual.reach.tokens is None else usual.reach.tokens
+    return replace(plan, reach=replace(plan.reach, tokens=min(plan.reach.tokens, tokens)))
 
 
 def _protecting(protect: ProtectOptions, profile: Profile) -> ProtectOptions:
@@ -294,25 +303,15 @@ def _whole(recipe: Recipe, limits: Limits) -> int:
     return base if limit is None else min(base, limit)
 
 
-def _target(recipe: Recipe, limits: Limits) -> int | None:
-    options, base, window = recipe.plan, _whole(recipe, limits), limits.budget.window
+def _target(recipe: Recipe, base: int, window: int) -> int | None:
+    options = recipe.plan
     if options.keep is not None:
         return None
     if options.target is not None:
         return options.target.resolve(base)
     if options.overflow is not None:
-        usual = _usual_target(recipe, limits)
-        recovered = RECOVERY_TARGET.resolve(base)
-        return recovered if usual is None else min(recovered, usual)
+        return RECOVERY_TARGET.resolve(base)
     return _quiet(recipe, base, window) if _is_of_trigger(recipe) else None
-
-
-def _usual_target(recipe: Recipe, limits: Limits) -> int | None:
-    """Return the target without the error; None for a profile that says what it does after one."""
-    if recipe.measure.profile is not None:
-        return None
-    usual = replace(recipe, plan=replace(recipe.plan, error=None))
-    return _target(usual, limits)
 
 
 def _quiet(recipe: Recipe, base: int, window: int) -> int | None:

@@ -8,7 +8,7 @@ from typing import Literal
 from compactctl.clients.databases import is_in_database
 from compactctl.clients.reading.folders import FolderScanner
 from compactctl.clients.session import Session
-from compactctl.clients.stores import session_at
+from compactctl.clients.stores import load_sessions, newest_entries, session_at, store_named
 from compactctl.commands.archives import find_archives
 from compactctl.commands.operations.steps import ArchivedStep
 from compactctl.errors import CompactctlError
@@ -53,10 +53,10 @@ def copies_of(
                 yield copy
 
 
-def is_unchanged_copy(session: Session, others: Iterable[Session]) -> bool:
-    """Return whether a session is as compactctl wrote it, as a copy of one of ``others``.
+def original_of(session: Session, others: Iterable[Session]) -> Session | None:
+    """Return the one of ``others`` that a session was copied from by compactctl.
 
-    That one must be as it was then. False for what cannot be read.
+    None unless both are as they were written then, and for what cannot be read.
     """
     with suppress(CompactctlError):
         archive = Archive(archive_folder(session.entry.path), READ_LIMITS)
@@ -66,8 +66,19 @@ def is_unchanged_copy(session: Session, others: Iterable[Session]) -> bool:
         ]
         written = {step.operation.after for step in steps}
         if steps and open_input(session.entry.path).digest in written:
-            return any(_is_copy(session, step, other) for other in others for step in steps)
-    return False
+            copied = (o for o in others for step in steps if _is_copy(session, step, o))
+            return next(copied, None)
+    return None
+
+
+def stored_original(path: str) -> Session | None:
+    """Return the session that the one at ``path`` was copied from, as ``original_of`` does."""
+    machine = this_machine()
+    copy = None if is_in_database(path) else session_at(Path(path), machine)
+    if copy is None:
+        return None
+    store = store_named(copy.entry.client)
+    return original_of(copy, load_sessions(newest_entries(machine, FolderScanner(), [store])))
 
 
 def _is_copy(copy: Session, step: ArchivedStep, original: Session) -> bool:
