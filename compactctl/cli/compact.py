@@ -215,11 +215,11 @@ _RESCUE_HELP = Help(
     """Repair or shrink a session and print how to resume it.
 
 SESSION is a file, or an id, title or client from compactctl sessions; by default, the newest
-session of this folder, or of another folder that is named. What the provider or client refuses is
-repaired (compactctl check lists it); then, if it is full, half of the space below the client's own
-limit is freed. The result is a new session; the old one is not changed. The last line is the command
-that resumes it. compactctl rewind restores every byte. Running it again on an unchanged session
-writes nothing. Exit 5 if the next request will still be refused.
+session of this folder. What the provider or client refuses is repaired (compactctl check lists it);
+then, if it is full, half of the space below the client's own limit is freed. The result is a new
+session; the old one is not changed. The last line is the command that resumes it. compactctl rewind
+restores every byte. Running it again on an unchanged session writes nothing. Exit 5 if the next
+request will still be refused.
 """,
     examples=(
         "compactctl rescue",
