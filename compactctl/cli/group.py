@@ -243,7 +243,7 @@ def _current(context: click.Context, words: list[str]) -> list[str]:
 
 
 def _hint_on(name: str) -> str:
-    """Return what to type instead of a word that is no command, "" if that is not known."""
+    """Return what to type instead of an unknown word, "" if that is not known either."""
     from compactctl.clients.stores import find_store
 
     if name in HINTS:

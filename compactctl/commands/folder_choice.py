@@ -21,7 +21,7 @@ def choose_in_folder(
 
     It is the only transcript. Else, a command that reads takes the newest session, and so does
     rescue, which takes no other file, if it is clearly the newest. A rewind changes what it takes:
-    there must be no session that it could mean.
+    it must not mean a session as well.
 
     ``sessions`` are those that were started in the folder and suit the purpose, newest first; no
     more of them are read than needed.

@@ -321,7 +321,7 @@ class SessionFinder(Record, dict=True, gc=True):
 
 
 def path_in(folder: Path, file: Candidate) -> str:
-    """Return the path of a file in a folder; a name that starts with a dash is no option."""
+    """Return the path of a file in a folder; one that starts with a dash gets ./ before it."""
     path = str(folder / file.name)
     return f".{os.sep}{path}" if path.startswith("-") else path
 
