@@ -7,7 +7,7 @@ from typing import Literal
 
 from compactctl.clients.databases import is_in_database
 from compactctl.clients.reading.folders import FolderScanner
-from compactctl.clients.session import Session
+from compactctl.clients.session import Session, SessionEntry
 from compactctl.clients.stores import load_sessions, newest_entries, session_at, store_named
 from compactctl.commands.archives import find_archives
 from compactctl.commands.operations.steps import ArchivedStep
@@ -53,7 +53,7 @@ def copies_of(
                 yield copy
 
 
-def original_of(session: Session, others: Iterable[Session]) -> Session | None:
+def original_of(session: Session, others: Iterable[SessionEntry]) -> Session | None:
     """Return the one of ``others`` that a session was copied from by compactctl.
 
     None unless both are as they were written then, and for what cannot be read.
@@ -66,7 +66,9 @@ def original_of(session: Session, others: Iterable[Session]) -> Session | None:
         ]
         written = {step.operation.after for step in steps}
         if steps and open_input(session.entry.path).digest in written:
-            copied = (o for o in others for step in steps if _is_copy(session, step, o))
+            alike = (entry for entry in others if any(_may_hold(entry, step) for step in steps))
+            originals = load_sessions(alike)
+            copied = (o for o in originals for step in steps if _is_copy(session, step, o))
             return next(copied, None)
     return None
 
@@ -78,15 +80,18 @@ def stored_original(path: str) -> Session | None:
     if copy is None:
         return None
     store = store_named(copy.entry.client)
-    return original_of(copy, load_sessions(newest_entries(machine, FolderScanner(), [store])))
+    return original_of(copy, newest_entries(machine, FolderScanner(), [store]))
+
+
+def _may_hold(entry: SessionEntry, step: ArchivedStep) -> bool:
+    """Return whether a file is about as large as the state before a step."""
+    n_bytes = entry.n_bytes
+    return n_bytes is not None and abs(step.operation.before.n_bytes - n_bytes) <= _MORE_BYTES
 
 
 def _is_copy(copy: Session, step: ArchivedStep, original: Session) -> bool:
     """Return whether the state before a step is that of another session, which is still in it."""
-    n_bytes = original.entry.n_bytes
-    if n_bytes is None or original.id == copy.id:
-        return False
-    if abs(step.operation.before.n_bytes - n_bytes) > _MORE_BYTES:
+    if original.id == copy.id or not _may_hold(original.entry, step):
         return False
     source = open_input(original.entry.path)
     is_alike = _may_be(step.operation.before, source.digest)

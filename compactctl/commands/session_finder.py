@@ -170,7 +170,7 @@ class SessionFinder(Record, dict=True, gc=True):
         if purpose == "rescue":
             newest = _close(here)
             if newest:
-                return self._choices("these sessions changed within five minutes", newest)
+                return self._choices("name the session; these changed within five minutes", newest)
             for session in self._started_in(files.folder, self._entries):
                 _check_readable(folder, store_named(session.entry.client))
             others = [*islice(self._suitable(shown(self._entries), purpose), _ELSEWHERE)]
@@ -181,8 +181,11 @@ class SessionFinder(Record, dict=True, gc=True):
             )
         rows = () if purpose == "read" else [*here]
         if not (rows or files.files):
-            raise NoInputError(f"no transcript in {folder}, and no session was started there")
-        return self._choices("which one? In this folder, newest first", rows, files)
+            kind = "compacted " if purpose == "restore" else ""
+            raise NoInputError(
+                f"no {kind}transcript in {folder}, and no {kind}session was started there"
+            )
+        return self._choices("name the session or transcript", rows, files)
 
     def references(self, beginning: str) -> Iterator[tuple[str, str]]:
         """Yield references with this beginning, each with a description; newest first."""
@@ -269,7 +272,7 @@ class SessionFinder(Record, dict=True, gc=True):
         from compactctl.commands.copies import original_of
 
         others = (e for e in self._entries if e.client == session.entry.client)
-        return original_of(session, load_sessions(others)) is not None
+        return original_of(session, others) is not None
 
     def _with_id(self, entries: Iterable[SessionEntry], beginning: str) -> Iterator[Session]:
         """Yield the sessions whose id begins so; a file name may hold only a part of an id."""

@@ -69,7 +69,7 @@ def test_on_a_terminal_the_transcripts_here_are_listed(folder: Path, command: st
     wanted = (
         compacted if command in {"rewind", "log"} else ["codex-session.jsonl", *compacted, *others]
     )
-    assert shown.startswith(f"compactctl {command}: which one? In this folder, newest first:")
+    assert shown.startswith(f"compactctl {command}: name the session or transcript:")
     assert listed(shown) == wanted
     assert "2 hours ago" in shown
     assert "neurolink" in shown
@@ -81,7 +81,8 @@ def test_on_a_terminal_with_nothing_to_choose_from(tmp_path: Path, command: str)
     (tmp_path / "package.json").write_text('{"name": "x"}')
     code, shown = ended_on_terminal(400, tmp_path, command)
     assert code == 3
-    assert shown.startswith("compactctl: no input: no transcript in ")
+    kind = "compacted " if command == "rewind" else ""
+    assert shown.startswith(f"compactctl: no input: no {kind}transcript in ")
     assert str(tmp_path) in shown
     assert f"name one (compactctl {command} run.jsonl)" in shown
 
@@ -186,7 +187,7 @@ def test_a_pipe_without_a_byte_is_no_input(
     monkeypatch.chdir(tmp_path)
     done = run_piped(command)
     assert (done.returncode, done.stdout) == (3, b"")
-    assert b"no input: no transcript in " in done.stderr
+    assert b"no input: no " in done.stderr
     with Path(os.devnull).open("rb") as nothing, (tmp_path / "sink").open("wb") as sink:
         for standard_input, problem in (
             (nothing.fileno(), b"no input"),

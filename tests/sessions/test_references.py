@@ -269,7 +269,7 @@ def test_a_writing_command_without_a_file_asks_which_one_is_meant(
     before = path.read_bytes()
     code, shown = ended_on_terminal(200, project, "compact", HOME=str(home.root))
     assert code == 2
-    assert "compactctl compact: which one? In this folder, newest first:" in shown
+    assert "compactctl compact: name the session or transcript:" in shown
     assert re.search(rf"^1 +{Said().id[:8]} .*Harbour", shown, re.MULTILINE)
     assert re.search(r"^3 +\S+\.jsonl ", shown, re.MULTILINE)
     assert shown.endswith("number (Enter for none): \n")
