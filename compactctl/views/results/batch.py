@@ -101,9 +101,11 @@ def _bad_files(result: BatchResult) -> Iterator[ScreenItem]:
             more = plural(count - _MAX_CONVERSATIONS, "more conversation")
             yield f"{more} of {line_text(path)} like these; --report lists all"
     commands = {row.status: command for row in reversed(rows) if (command := next_command(row))}
-    for command in islice(dict.fromkeys(reversed(commands.values())), _MAX_COMMANDS):
-        yield Verbatim(labeled("next", command))
     yield ""
+    if commands:
+        for command in islice(dict.fromkeys(reversed(commands.values())), _MAX_COMMANDS):
+            yield Verbatim(labeled("next", command))
+        yield ""
 
 
 def _bad_file(row: BatchRow, result: BatchResult) -> Fact:
