@@ -1,6 +1,5 @@
 """What a transcript is measured with: model, counter, window and budget."""
 
-import math
 from collections.abc import Sequence
 from fractions import Fraction
 
@@ -41,6 +40,7 @@ from compactctl.tokens.models.token_sizes import parse_window
 from compactctl.tokens.models.user_models import NO_USER_MODELS, UserModelTable
 from compactctl.tokens.overhead import RequestMeter, overhead_for
 
+_MIN_CHARS_PER_TOKEN, _MAX_CHARS_PER_TOKEN = 0.01, 1_000_000
 
 class Window(Record):
     """A context window in tokens, and its source in words.
@@ -501,8 +501,8 @@ def counter_asked_for(options: MeasureOptions) -> TokenCounter | None:
         return _parse_named_counter(options.counter)
     if per_token is None:
         return None
-    if not 0 < per_token < math.inf:
-        raise UsageError(f"--chars-per-token {per_token:g}: must be greater than 0")
+    if not _MIN_CHARS_PER_TOKEN <= per_token <= _MAX_CHARS_PER_TOKEN:
+        raise UsageError(f"--chars-per-token {per_token:g}: must be from 0.01 to 1,000,000")
     return CharsCounter(per_token)
 
 
