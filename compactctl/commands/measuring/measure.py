@@ -42,6 +42,7 @@ from compactctl.tokens.overhead import RequestMeter, overhead_for
 
 _MIN_CHARS_PER_TOKEN, _MAX_CHARS_PER_TOKEN = 0.01, 1_000_000
 
+
 class Window(Record):
     """A context window in tokens, and its source in words.
 
