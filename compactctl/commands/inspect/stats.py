@@ -24,7 +24,7 @@ from compactctl.commands.measuring.user_tables import asked_prices
 from compactctl.commands.reading.transcript import InputOptions, check_strict, scan
 from compactctl.history.breakdown import Breakdown, break_down
 from compactctl.history.categories import Category
-from compactctl.history.faults import Fault
+from compactctl.history.faults import Fault, refused_among
 from compactctl.history.turns import find_steps, split_conversations
 from compactctl.history.unread import describe_unread
 from compactctl.history.usage.costs import Costs, compute_costs
@@ -37,6 +37,7 @@ from compactctl.tokens.budget import Utilization, utilization
 from compactctl.tokens.media import is_unsized
 from compactctl.tokens.meter import client_added_text, part_texts
 from compactctl.tokens.models.prices import PriceTable
+from compactctl.tokens.verdict import Judgment
 
 if TYPE_CHECKING:
     from compactctl.commands.measuring.timeline import Timeline
@@ -182,6 +183,16 @@ class StatsResult(Record):
         refusal = self.transcript.refusal
         is_ours = any(message.origin.is_synthetic for message in self.transcript.effective)
         return refusal is not None and refusal.tokens is None and not is_ours
+
+    @property
+    def judgment(self) -> Judgment:
+        """The largest next request, compared with the window; the full history is not one."""
+        return Judgment(
+            tokens=None if self.options.scope == "full" else self.next_request.tokens,
+            limit=self.measure.budget.window,
+            is_refused=self.is_refused or bool(refused_among(self.faults)),
+            is_incomplete=bool(self.unread),
+        )
 
     @property
     def next_request(self) -> SizedRequest:
