@@ -361,7 +361,8 @@ def measure(
     of the request that the transcript lacks. ``meter`` is that of the run before over an earlier
     state of the transcript, if there was one; it is used again if it counts alike.
     """
-    model = resolve_model(options.model or transcript.session.model, options.user_models)
+    name = transcript.session.model if options.model is None else options.model
+    model = resolve_model(name, options.user_models)
     counter = _counter(options, model)
     document_bytes = options.profile.counting.document_bytes if options.profile else 0
     new_meter = Meter(counter, _image_tokens(options), rates_for(model, document_bytes))
@@ -381,7 +382,7 @@ def measure(
 
 def unlisted_model(options: MeasureOptions) -> str:
     """Return the warning that the model the user named is unknown, else ""."""
-    if not options.model or options.window:
+    if options.model is None or options.window is not None:
         return ""
     model = resolve_model(options.model, options.user_models)
     if model.rule != "unknown":
@@ -494,11 +495,11 @@ def counter_asked_for(options: MeasureOptions) -> TokenCounter | None:
     Raises UsageError for an unknown or missing one.
     """
     per_token = options.chars_per_token
-    if options.counter_cmd:
+    if options.counter_cmd is not None:
         from compactctl.llm.command_counter import command_counter
 
         return command_counter(options.counter_cmd)
-    if options.counter:
+    if options.counter is not None:
         return _parse_named_counter(options.counter)
     if per_token is None:
         return None

@@ -16,7 +16,8 @@ _NAMES = frozenset({
     "model", "modelId", "model_id", "name", "tool", "toolName", "title", "cwd", "project", "path",
     "version", "cli_version", "sessionId", "session_id", "gitBranch", "provider", "providerID",
     "modelID", "callID", "toolCallId", "tool_use_id", "tool_call_id", "call_id", "id",
-    "stop_reason", "condenseId", "condenseParent", "truncationId", "truncationParent", "op", "stage",
+    "stop_reason", "condenseId", "condenseParent", "truncationId", "truncationParent", "op",
+    "stage",
 })  # fmt: skip
 COMMANDS = (
     ("stats", "--details"), ("check",), ("view", "--all"), ("view", "--archived"),
