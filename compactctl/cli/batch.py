@@ -41,7 +41,7 @@ conversation per row, and sessions (an id, latest, or claude: for all of a clien
 
 Without --out nothing is written: files are measured, and with --stages or --target compacted for
 the figures. With --out, each result goes to its place below DIR. A failing file does not stop the
-others; the batch exits with the highest code.
+others.
 """,
     examples=(
         "compactctl batch runs/ --fail-over 80% --junit report.xml",
@@ -51,8 +51,7 @@ others; the batch exits with the highest code.
     usual=(
         "--out", "--stages", "--profile", "--target", "--keep", "--set", "--fail-over",
         "--fail-on", "--baseline", "--report", "--junit", "--html",
-        "--include", "--jobs", "--resume", "--clear-cache", "--dry-run",
-        "--json",
+        "--include", "--exclude", "--all", "--jobs", "--resume", "--dry-run", "--json",
     ),
 )  # fmt: skip
 
@@ -133,6 +132,7 @@ def batch_command(
     )
     from compactctl.commands.batch.batch import batch
     from compactctl.commands.batch.report_files import report_files
+    from compactctl.commands.output_files import format_by_extension
     from compactctl.views.results.batch_files import (
         DetailFiles,
         annotate,
@@ -141,6 +141,12 @@ def batch_command(
     )
     from compactctl.views.terminal.progress import BatchProgress
 
+    for option, path in (
+        ("--messages-out", reports.messages_out),
+        ("--rounds-out", reports.rounds_out),
+    ):
+        if path is not None:
+            format_by_extension(option, path, ("parquet",))
     report_formats = [report_format(path, reports.report_as) for path in reports.report]
     with report_files(reports.paths, force=force) as places:
         outs = (reports.messages_out, reports.rounds_out)

@@ -86,16 +86,19 @@ def _with_rows(result: StatsResult) -> StatsResult:
 def _gate(result: StatsResult, fail_over: float | None) -> int:
     if fail_over is None:
         return 0
-    if result.usage.ratio <= fail_over:
+    usage = result.usage
+    if not usage.exceeds(fail_over):
         return NotUnderstoodError.exit_code if result.unread else 0
     from compactctl.views.facts import base_text
     from compactctl.views.terminal.screen import print_messages
     from compactctl.views.terminal.text import share_beyond
 
-    used, limit = share_beyond(result.usage.ratio, fail_over)
-    print_messages(
-        f"over the limit: {used} of {base_text(result.measure.limits)} is more than {limit}"
-    )
+    base = base_text(result.measure.limits)
+    if usage.available:
+        used, limit = share_beyond(usage.ratio, fail_over)
+        print_messages(f"over the limit: {used} of {base} is more than {limit}")
+    else:
+        print_messages(f"over the limit: {usage.tokens:,} tokens, but {base} is 0")
     return GATE_FAILED
 
 

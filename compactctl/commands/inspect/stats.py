@@ -77,7 +77,7 @@ class StatsOptions(Record):
     prices: PriceTable | None = asked_prices("Estimate what the requests cost", "Implies --rounds.")
     rounds_out: str | None = ask(
         None,
-        "Write a row per request to this Parquet file. Implies --rounds.",
+        "Write a row per request to this file (.parquet, .csv, .jsonl). Implies --rounds.",
         OUTPUT,
         WRITES,
         path="here",
@@ -212,9 +212,14 @@ def stats(options: StatsOptions) -> StatsResult:
     Lines are read one by one; only the messages' text stays in memory.
     """
     if options.rounds_out is not None:
-        from compactctl.commands.output_files import check_report
+        from compactctl.commands.output_files import (
+            TABLE_FORMATS,
+            check_report,
+            format_by_extension,
+        )
 
         check_report(options.rounds_out, (options.input.path,), force=options.force)
+        format_by_extension("--rounds-out", options.rounds_out, TABLE_FORMATS)
     transcript = scan(options.input)
     check_strict(transcript, options.input)
     extras = read_extras(options.extras)
