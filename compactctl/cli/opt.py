@@ -148,7 +148,8 @@ class StageOption(Opt):
 class Arg(_NeedsValue, click.Argument):
     """An argument that sets the field ``place`` to the value that ``choose`` returns for the text.
 
-    ``choose`` is called after the whole command line has been read.
+    ``choose`` is called after the whole command line has been read. ``name`` is click's, unless it
+    is the place.
     """
 
     def __init__(
@@ -156,9 +157,10 @@ class Arg(_NeedsValue, click.Argument):
         place: str,
         *,
         choose: Callable[[click.Context, Any], object] = lambda _, typed: typed,
+        name: str = "",
         **attributes: Any,  # noqa: ANN401 - click's
     ) -> None:
-        super().__init__([place.replace(".", "_")], **attributes)
+        super().__init__([name or place.replace(".", "_")], **attributes)
         self.place = place
         self.choose = choose
 

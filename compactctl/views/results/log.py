@@ -147,7 +147,7 @@ def _groups(result: LogResult) -> Iterator[ScreenItem]:
 
 
 def _rewind_text(result: LogResult) -> str:
-    return f"compactctl rewind {shell_path(result.options.input.path)}"
+    return f"compactctl rewind {shell_path(result.options.input.reference)}"
 
 
 def _count(number: int | None) -> str:
