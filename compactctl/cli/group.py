@@ -10,6 +10,7 @@ import click
 from compactctl import __version__
 from compactctl.cli.command_index import COMMAND_INDEX
 from compactctl.cli.help import HelpContext, HelpfulCommand, with_short_text, write_examples
+from compactctl.cli.opt import NonEmptyOption
 from compactctl.cli.precedence import Decision, decide, flag_of, variable_of
 from compactctl.cli.renamed import ALIASES, HINTS, current_name, renamed_arguments, renamed_note
 from compactctl.cli.set_option import expand_set
@@ -318,6 +319,7 @@ _EXAMPLES = (
 @click.version_option(__version__, prog_name="compactctl")
 @click.option(
     "--config",
+    cls=NonEmptyOption,
     metavar="FILE|none",
     envvar=variable_of("config"),
     help="Read settings from this file only (compactctl show settings).",

@@ -155,8 +155,13 @@ def fork(session: Session, identity: ForkIdentity) -> Fork:
     unnumbered = _unnumbered_end(ends) if is_whole else None
 
     def rewrite_line(index: int, line: bytes) -> bytes:
-        if index == 0 and not is_whole and old.encode() in line and _record(line) is None:
-            return line.replace(old.encode(), new.encode())
+        if (
+            index == 0
+            and not is_whole
+            and old.encode("utf-8", "surrogatepass") in line
+            and _record(line) is None
+        ):
+            return line.replace(old.encode("utf-8", "surrogatepass"), new.encode())
         is_header = index == 0 or _is_header(line, old)
         renamed = _with_meta(line, session, new) if is_header else line
         if is_header and not is_whole and line.startswith(BOM_UTF8):

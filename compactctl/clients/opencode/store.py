@@ -201,7 +201,7 @@ def _fork_id(old_id: str, salt: str) -> str:
     That of a message or part has a zero before it: Kilo 7.7.9 leaves out prompts whose ids are
     greater than the newest one's, and times in ids began anew on 14 August 2026.
     """
-    digest = sha256(f"{salt} {old_id}".encode()).hexdigest()
+    digest = sha256(f"{salt} {old_id}".encode("utf-8", "surrogatepass")).hexdigest()
     match = _ID_PATTERN.fullmatch(old_id)
     start = re.sub(r"^(msg|prt)_(?!0)", r"\1_0", match[1] if match else old_id)
     return f"{start}{digest}"[: len(old_id) if match else len(start) + _N_RANDOM_CHARS]

@@ -88,7 +88,7 @@ def _newest_request(ends: FileEnds) -> tuple[int | None, str]:
 def fork(session: Session, identity: ForkIdentity) -> Fork:
     """Fork under a new file name, with the new id in every record and a last one with the title."""
     new, old = identity.random_id, session.id
-    prompt = f'"{old}#'.encode()
+    prompt = f'"{old}#'.encode("utf-8", "surrogatepass")
 
     def rewrite_line(_: int, line: bytes) -> bytes:
         line = with_session_id(line, (ID_KEY,), old, new)

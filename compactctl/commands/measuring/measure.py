@@ -1,6 +1,5 @@
 """What a transcript is measured with: model, counter, window and budget."""
 
-import math
 from collections.abc import Sequence
 from fractions import Fraction
 
@@ -40,6 +39,8 @@ from compactctl.tokens.models.table import LONG_WINDOW, LONG_WINDOW_SUFFIX
 from compactctl.tokens.models.token_sizes import parse_window
 from compactctl.tokens.models.user_models import NO_USER_MODELS, UserModelTable
 from compactctl.tokens.overhead import RequestMeter, overhead_for
+
+_MIN_CHARS_PER_TOKEN, _MAX_CHARS_PER_TOKEN = 0.01, 1_000_000
 
 
 class Window(Record):
@@ -360,7 +361,8 @@ def measure(
     of the request that the transcript lacks. ``meter`` is that of the run before over an earlier
     state of the transcript, if there was one; it is used again if it counts alike.
     """
-    model = resolve_model(options.model or transcript.session.model, options.user_models)
+    name = transcript.session.model if options.model is None else options.model
+    model = resolve_model(name, options.user_models)
     counter = _counter(options, model)
     document_bytes = options.profile.counting.document_bytes if options.profile else 0
     new_meter = Meter(counter, _image_tokens(options), rates_for(model, document_bytes))
@@ -380,7 +382,7 @@ def measure(
 
 def unlisted_model(options: MeasureOptions) -> str:
     """Return the warning that the model the user named is unknown, else ""."""
-    if not options.model or options.window:
+    if options.model is None or options.window is not None:
         return ""
     model = resolve_model(options.model, options.user_models)
     if model.rule != "unknown":
@@ -493,16 +495,16 @@ def counter_asked_for(options: MeasureOptions) -> TokenCounter | None:
     Raises UsageError for an unknown or missing one.
     """
     per_token = options.chars_per_token
-    if options.counter_cmd:
+    if options.counter_cmd is not None:
         from compactctl.llm.command_counter import command_counter
 
         return command_counter(options.counter_cmd)
-    if options.counter:
+    if options.counter is not None:
         return _parse_named_counter(options.counter)
     if per_token is None:
         return None
-    if not 0 < per_token < math.inf:
-        raise UsageError(f"--chars-per-token {per_token:g}: must be greater than 0")
+    if not _MIN_CHARS_PER_TOKEN <= per_token <= _MAX_CHARS_PER_TOKEN:
+        raise UsageError(f"--chars-per-token {per_token:g}: must be from 0.01 to 1,000,000")
     return CharsCounter(per_token)
 
 

@@ -23,7 +23,7 @@ from compactctl.views.encode import encoded, record
 from compactctl.views.facts import warning_lines
 from compactctl.views.islands import continue_command, island_document
 from compactctl.views.terminal.screen import Raw, Verbatim
-from compactctl.views.terminal.text import path_name, plural, safe_text
+from compactctl.views.terminal.text import line_text, path_name, plural, safe_text
 
 # A part is cut here on screen unless ``--full`` asks for all of it; in characters.
 _SHORT_TEXT = 2_000
@@ -114,8 +114,8 @@ def _title(viewed: ViewedMessage, place: str) -> str:
         "marker" if message.tags.is_truncation_marker else "",
         "rewritten" if message.tags.edit_id else "",
         "injected" if message.origin.is_injected and not message.origin.is_synthetic else "",
-        f"hidden by {hidden.group}" if hidden else "",
-        (hidden and hidden.stage) or "",
+        f"hidden by {line_text(hidden.group)}" if hidden else "",
+        line_text(hidden.stage) if hidden and hidden.stage else "",
     ]
     noted = ", ".join(mark for mark in marks if mark)
     return f"── {place}{message.line + 1} · {message.role}" + (f" · {noted}" if noted else "")

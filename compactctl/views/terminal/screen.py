@@ -9,10 +9,10 @@ from typing import IO, TYPE_CHECKING, Literal
 
 import click
 
-from compactctl.records import Record
+from compactctl.records import Record, replace
 from compactctl.views.terminal.graph import Graph, graph_lines
 from compactctl.views.terminal.tables import Table, cell_width, table_lines
-from compactctl.views.terminal.text import defused
+from compactctl.views.terminal.text import defused, visible, visible_line
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -33,7 +33,7 @@ class Accent(Record, kw_only=False):
 
 
 class Fact(Record, kw_only=False):
-    """A label and its text: safe text on one line."""
+    """A label and its text on one line."""
 
     label: str
     text: str
@@ -47,7 +47,7 @@ class Facts(Record, kw_only=False):
 
 
 class Verbatim(Record, kw_only=False):
-    """Safe text that is not wrapped or cut, whatever the width of the terminal."""
+    """Lines that are not wrapped or cut, whatever the width of the terminal."""
 
     text: str
 
@@ -59,6 +59,11 @@ class Raw(Record, kw_only=False):
 
 
 ScreenItem = str | Accent | Facts | Table | Graph | Verbatim
+"""What is printed: a text is one line, unless it is verbatim.
+
+Whatever a transcript or an archive puts into one, no control character of it gets to the terminal,
+nor a line break that would begin a line of its own.
+"""
 
 
 class Screen:
@@ -102,19 +107,20 @@ def item_lines(item: ScreenItem, width: int | None) -> Iterator[tuple[Sequence[s
     """Yield an item's lines with their styles, for a terminal of this width (None: unlimited)."""
     match item:
         case str():
-            yield _wrapped(item, width), ""
+            yield _wrapped(visible_line(item), width), ""
         case Accent():
-            yield _wrapped(item.text, width), item.style
+            yield _wrapped(visible_line(item.text), width), item.style
         case Verbatim():
-            yield [item.text], ""
+            yield [visible(item.text)], ""
         case Facts():
-            size = max((cell_width(fact.label) for fact in item.rows), default=0)
-            for fact in item.rows:
+            facts = tuple(map(_visible_fact, item.rows))
+            size = max((cell_width(fact.label) for fact in facts), default=0)
+            for fact in facts:
                 yield _fact_lines(fact, size, width), fact.style
         case Graph():
             yield list(graph_lines(item, width)), ""
         case Table():
-            titles, *rows = table_lines(item, width)
+            titles, *rows = table_lines(_visible_table(item), width)
             yield [titles], "bold"
             yield rows, ""
 
@@ -129,7 +135,7 @@ def write_bytes(lines: Iterable[bytes]) -> None:
 def print_messages(*lines: str) -> None:
     """Print changes, warnings and advice to standard error; paths in them are never broken."""
     for line in lines:
-        click.echo(defused(line), err=True)
+        click.echo(defused(visible_line(line)), err=True)
 
 
 def print_screen(items: Iterable[ScreenItem | Raw], *, error: bool = False) -> None:
@@ -140,6 +146,15 @@ def print_screen(items: Iterable[ScreenItem | Raw], *, error: bool = False) -> N
             write_bytes(item.pieces)
         else:
             screen.show(item)
+
+
+def _visible_fact(fact: Fact) -> Fact:
+    return replace(fact, label=visible_line(fact.label), text=visible_line(fact.text))
+
+
+def _visible_table(table: Table) -> Table:
+    rows = tuple(tuple(map(visible_line, cells)) for cells in table.rows)
+    return replace(table, rows=rows, total=tuple(map(visible_line, table.total)))
 
 
 def _fact_lines(fact: Fact, label_width: int, width: int | None) -> list[str]:
