@@ -106,12 +106,12 @@ def _paths_meant(context: click.Context, value: str, purpose: "Purpose") -> Sequ
 def _optional(
     context: click.Context, value: str | None, *, purpose: "Purpose", compacted: bool = False
 ) -> InputOptions:
+    if compacted and value is not None:
+        _require_file(value)
     if context.params.get("client"):
         # What the client compacted is undone in a session of its own: none is put back.
         purpose, compacted = "write", False
     if value is not None:
-        if compacted and purpose == "restore":
-            _require_file(value)
         return _resolved(context, value, purpose=purpose, compacted=compacted)
     if purpose == "rescue" or _is_terminal(sys.stdin) or _is_empty():
         return _meant_by_folder(context, Path(), purpose, compacted=compacted)

@@ -118,12 +118,13 @@ def test_what_is_wrong_comes_first_with_its_reason_and_the_command_to_type() -> 
         OVER_LIMIT,
         replace(OVER_LIMIT, path="fuller", outcome=replace(AFTER, after=FULLER)),
     )
-    assert lines(*rows)[2:12] == [
+    assert lines(*rows)[2:13] == [
         "over limit fuller: 90 tokens, 11 over the limit of 79",
         "over limit my run: 80 tokens, 1 over the limit of 79",
         "failed b.jsonl: no such file (exit 66)",
         "will be refused e: text-empty on line 1,204",
         "over target d: 40 tokens, 10 over the target of 30",
+        "",
         "next compactctl compact fuller",
         "next compactctl check e",
         "next compactctl compact d --target 30 --explain --dry-run",
@@ -137,14 +138,15 @@ def test_a_long_list_is_counted_unless_all_is_asked_for() -> None:
     assert "File Format Model Tokens Context Used Status" in lines(*rows, SKIPPED)
     same = replace(ROW, path="same", outcome=replace(AFTER, is_unchanged=True))
     found = lines(*rows, same, OVER_LIMIT)
-    assert found[2:6] == [
+    assert found[2:7] == [
         "over limit my run: 80 tokens, 1 over the limit of 79",
+        "",
         "next compactctl compact 'my run'",
         "",
         "21 more: 1 unchanged, 20 ok; --all lists every file",
     ]
     listed = lines(*rows, same, OVER_LIMIT, options=replace(OPTIONS, show_all=True))
-    assert [line.split()[0] for line in listed[7:29]] == [
+    assert [line.split()[0] for line in listed[8:30]] == [
         "my", "same", *(f"f{n}" for n in range(20)),
     ]  # fmt: skip
 
@@ -190,7 +192,7 @@ def test_a_file_of_which_much_was_not_read_is_incomplete() -> None:
     row = replace(ROW, figures=replace(FIGURES, file=unread))
     found = lines(row)
     assert found[2] == "incomplete a: 90 bytes of text in `x` was not read"
-    assert found[7].endswith(" incomplete")
+    assert found[8].endswith(" incomplete")
     assert list(batch_messages(result_of(row, row))) == [
         "warning: text was not read in 2 files; see compactctl check a"
     ]
