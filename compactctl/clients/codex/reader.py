@@ -408,6 +408,11 @@ class CodexReader(LineReader):
         self._is_fork = bool(text_or_none(payload.get("forked_from_id")))
 
     @property
+    def _has_beginning(self) -> bool:
+        """Whether a report is about an answer in this file, and not about one before its start."""
+        return bool(self._sessions) or any(m.response_id for m in self.builder.messages)
+
+    @property
     def _has_conversation(self) -> bool:
         return bool(self.builder.messages[bool(self.header) :])
 
@@ -438,7 +443,7 @@ class CodexReader(LineReader):
         self.builder.add_metadata(f"event_msg/{kind}", decoded.n_bytes)
         if kind == "token_count":
             usage = self.counts.new_usage(payload, decoded, is_due=self.responses.is_due)
-            if usage is not None:
+            if usage is not None and self._has_beginning:
                 self.responses.add_usage(_Report(usage, record, decoded))
         prompt = text_or_none(payload.get("message"))
         if kind == "user_message" and prompt and payload.get("kind") in (None, "plain"):

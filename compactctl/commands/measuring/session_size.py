@@ -1,0 +1,187 @@
+"""The size of a session in a list: that of its next request, as far as the end of its file tells.
+
+The newest report is almost always within the last 64 kB, so that a list of thousands of sessions
+reads no more of them. What follows the report is counted, as everywhere else.
+"""
+
+import json
+from typing import Literal
+
+from compactctl.clients.format import Format
+from compactctl.clients.reading.file_ends import MAX_SCAN, WINDOW, last_lines
+from compactctl.clients.registry import ALL_FORMATS
+from compactctl.clients.session import Session
+from compactctl.commands.measuring.context_size import (
+    ContextSize,
+    believed_reports,
+    context_size,
+)
+from compactctl.commands.measuring.measure import Measurement, MeasureOptions, measure
+from compactctl.commands.measuring.next_request import largest_of, sized_requests
+from compactctl.commands.reading.transcript import InputOptions, load, parse
+from compactctl.errors import CompactctlError
+from compactctl.history.turns import split_conversations
+from compactctl.model.message import Message
+from compactctl.model.transcript import Transcript
+from compactctl.records import Record, asdict, replace
+from compactctl.store.cache import ResultCache, result_key
+
+SizeSource = Literal["counted", "counted at the end", "recorded by the client"]
+Certainty = Literal["exact", "about", "at least"]
+_FORMATS = {candidate.name: candidate for candidate in ALL_FORMATS}
+_LINE_FILES = (".jsonl", ".zst")
+# A file of this size is read as a whole for its other details, too.
+_SMALL = 2 * WINDOW
+# Long tool results or records of the client may fill the end of a file, so that the newest report
+# is before them.
+_ENDS = (WINDOW, 4 * WINDOW, MAX_SCAN)
+# The unread beginning of a file may explain a report that is too large, but not one too small.
+_TOO_SMALL = ("below its contents", "does not grow", "no number")
+
+
+class SessionSize(Record):
+    """The tokens of a session's next request.
+
+    Attributes:
+        tokens: the tokens.
+        source: where they come from: ``counted`` in the whole file or at its end, each time from
+            the newest credible report on, if there is one; or ``recorded by the client``.
+        certainty: ``about`` if something may follow what the client recorded, or if it depends on
+            what was not read; ``at least`` if reported sizes are too small to be true, or text
+            could not be read.
+        answered: the newest request that was answered, as reported; 0 if there is none.
+    """
+
+    tokens: int
+    source: SizeSource
+    certainty: Certainty = "exact"
+    answered: int = 0
+
+
+def session_size(session: Session, cache: ResultCache | None = None) -> SessionSize | None:
+    """Return the size of a session, None if it is unknown.
+
+    ``cache`` remembers the size of an unchanged file.
+    """
+    recorded = session.details.context
+    by_client = (
+        None
+        if recorded is None
+        else SessionSize(
+            tokens=recorded, source="recorded by the client", certainty="about", answered=recorded
+        )
+    )
+    return _remembered(session, cache) or by_client
+
+
+def _remembered(session: Session, cache: ResultCache | None) -> SessionSize | None:
+    if cache is None or session.entry.state is None:
+        return _counted(session)
+
+    def encoded() -> str:
+        size = _counted(session)
+        return json.dumps(None if size is None else asdict(size))
+
+    facts = (session.entry.client, session.details.model, session.details.context)
+    key = result_key("session size", *facts, session.entry.state)
+    fields = json.loads(cache.remembered(key, encoded))
+    return None if fields is None else SessionSize(**fields)
+
+
+def _counted(session: Session) -> SessionSize | None:
+    """Return the counted size, None if the end of the file does not tell it."""
+    entry, chosen = session.entry, _FORMATS.get(session.entry.client)
+    if chosen is None or entry.n_bytes is None:
+        return None
+    try:
+        if entry.n_bytes <= _SMALL:
+            return _of_whole(load(InputOptions(path=str(entry.path))).transcript)
+        return _of_end(session, chosen) if entry.path.suffix in _LINE_FILES else None
+    except (CompactctlError, OSError, ValueError):
+        return None
+
+
+def _of_whole(transcript: Transcript) -> SessionSize:
+    measured = measure(transcript, MeasureOptions())
+    measured.meter.prime(transcript.effective)
+    size = context_size(transcript, measured)
+    requests = sized_requests(transcript.effective, measured.meter, size.unseen)
+    return SessionSize(
+        tokens=largest_of(requests).tokens,
+        source="counted",
+        certainty="at least" if transcript.unread.lost else "exact",
+        answered=_answered(size),
+    )
+
+
+def _of_end(session: Session, chosen: Format) -> SessionSize | None:
+    end = _end(session, chosen)
+    conversations = split_conversations(end.effective)
+    if not conversations:
+        return None
+    measured = measure(end, MeasureOptions())
+    size = context_size(end, measured) if len(conversations) == 1 else None
+    if size is not None and size.calibration is not None:
+        return SessionSize(
+            tokens=size.total,
+            source="counted at the end",
+            certainty=_certainty(end, size),
+            answered=_answered(size),
+        )
+    least = _lower_bound(end, measured)
+    if least is None and not end.unread.lost:
+        return None
+    tokens = max(least or 0, session.details.context or 0)
+    return SessionSize(tokens=tokens, source="counted at the end", certainty="at least")
+
+
+def _certainty(end: Transcript, size: ContextSize) -> Certainty:
+    """Judge a size from the end of a file: reasoning may depend on the turn or session before."""
+    calibration = size.calibration
+    if end.unread.lost:
+        return "at least"
+    if calibration is None or not end.session.drops_past_reasoning:
+        return "exact"
+    sum_of_parts = calibration.reported + calibration.answer + calibration.tokens_after_answer
+    is_rounded = abs(calibration.total - sum_of_parts) <= 1
+    return "exact" if is_rounded else "about"
+
+
+def _answered(size: ContextSize) -> int:
+    return size.calibration.reported if size.calibration else 0
+
+
+def _end(session: Session, chosen: Format) -> Transcript:
+    """Read the end of a file back to a usage report, but no further than necessary."""
+    ends = (_last(session, n_bytes, chosen) for n_bytes in _ENDS)
+    return next(filter(_has_usage, ends), None) or _last(session, _ENDS[-1], chosen)
+
+
+def _has_usage(end: Transcript) -> bool:
+    return any(message.usage for message in end.effective)
+
+
+def _last(session: Session, n_bytes: int, chosen: Format) -> Transcript:
+    lines = last_lines(session.entry.path, n_bytes)
+    end = parse([line + b"\n" for line in lines if line], chosen)
+    model = end.session.model or session.details.model or None
+    return replace(end, effective=_with_cut_results(end), session=replace(end.session, model=model))
+
+
+def _with_cut_results(end: Transcript) -> tuple[Message, ...]:
+    """Return what is sent: also what a client leaves out without its call, which is further up."""
+    sent = {message.id for message in end.effective}
+    cut = [message for message in end.history if message.id not in sent]
+    return tuple(sorted((*cut, *end.effective), key=lambda m: m.line)) if cut else end.effective
+
+
+def _lower_bound(end: Transcript, measured: Measurement) -> int | None:
+    """Return the count of the end if the newest report is too small to be true, else None."""
+    conversation = max(split_conversations(end.effective), key=len)
+    reports = believed_reports(conversation, measured)
+    doubt = reports.doubt
+    if doubt is None or doubt.reason not in _TOO_SMALL:
+        return None
+    if reports.requests and reports.requests[-1].first_index > doubt.index:
+        return None
+    return round(sum(map(measured.framed.visible, conversation)))
