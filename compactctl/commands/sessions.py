@@ -19,7 +19,6 @@ from compactctl.records import Record
 from compactctl.store.cache import ResultCache, cache_path
 from compactctl.store.client_folders import UserEnvironment, editor_folders
 from compactctl.tokens.budget import parse_share
-from compactctl.tokens.models.lookup import resolve_model, window_in_use
 
 MIN_ID_CHARS = 8
 """The minimum number of characters of an id to show."""
@@ -31,15 +30,16 @@ _CLIENTS = ", ".join(store.alias for store in ALL_STORES)
 
 
 class SessionRow(Record):
-    """A session, the shortest unique beginning of its id, its size and its context window.
-
-    ``window`` is the recorded one, else that of its model; None if the model is unknown.
-    """
+    """A session, the shortest unique beginning of its id, and its size; None if unknown."""
 
     session: Session
     short_id: str
-    window: int | None
     size: SessionSize | None = None
+
+    @property
+    def window(self) -> int | None:
+        """The context window, None if it or the size is unknown."""
+        return self.size.window if self.size else None
 
     @property
     def context(self) -> int | None:
@@ -73,12 +73,10 @@ class ShortIds:
 
     def row(self, session: Session) -> SessionRow:
         """Return a row about a session."""
-        size = session_size(session, self._cache)
         return SessionRow(
             session=session,
             short_id=self._short(session.entry.id),
-            window=_window(session, size),
-            size=size,
+            size=session_size(session, self._cache),
         )
 
     def _short(self, full: str) -> str:
@@ -282,14 +280,6 @@ def is_of(session: Session, folder: Path) -> bool:
 
 def _share(context: int | None, window: int | None) -> float | None:
     return context / window if context is not None and window else None
-
-
-def _window(session: Session, size: SessionSize | None) -> int | None:
-    """Return the window that is in use, None if nothing is known."""
-    recorded, model = session.details.window, resolve_model(session.details.model)
-    if not (recorded or model.is_known or model.is_inferred):
-        return None
-    return window_in_use(model, recorded, size.answered if size else 0)
 
 
 def _shared(first: str, second: str) -> int:

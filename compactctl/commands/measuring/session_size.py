@@ -5,12 +5,13 @@ reads no more of them. What follows the report is counted, as everywhere else.
 """
 
 import json
+from collections.abc import Sequence
 from typing import Literal
 
 from compactctl.clients.format import Format
 from compactctl.clients.reading.file_ends import MAX_SCAN, WINDOW, last_lines
 from compactctl.clients.registry import ALL_FORMATS
-from compactctl.clients.session import Session
+from compactctl.clients.session import Session, SessionDetails
 from compactctl.commands.measuring.context_size import (
     ContextSize,
     believed_reports,
@@ -25,6 +26,7 @@ from compactctl.model.message import Message
 from compactctl.model.transcript import Transcript
 from compactctl.records import Record, asdict, replace
 from compactctl.store.cache import ResultCache, result_key
+from compactctl.tokens.models.lookup import resolve_model, window_in_use
 
 SizeSource = Literal["counted", "counted at the end", "recorded by the client"]
 Certainty = Literal["exact", "about", "at least"]
@@ -49,13 +51,13 @@ class SessionSize(Record):
         certainty: ``about`` if something may follow what the client recorded, or if it depends on
             what was not read; ``at least`` if reported sizes are too small to be true, or text
             could not be read.
-        answered: the newest request that was answered, as reported; 0 if there is none.
+        window: the window that it is measured against; None if nothing is known of the model.
     """
 
     tokens: int
     source: SizeSource
     certainty: Certainty = "exact"
-    answered: int = 0
+    window: int | None = None
 
 
 def session_size(session: Session, cache: ResultCache | None = None) -> SessionSize | None:
@@ -64,18 +66,21 @@ def session_size(session: Session, cache: ResultCache | None = None) -> SessionS
     ``cache`` remembers the size of an unchanged file.
     """
     recorded = session.details.context
-    by_client = (
-        None
-        if recorded is None
-        else SessionSize(
-            tokens=recorded, source="recorded by the client", certainty="about", answered=recorded
-        )
+    if (size := _remembered(session, cache)) is not None or recorded is None:
+        return size
+    return SessionSize(
+        tokens=recorded,
+        source="recorded by the client",
+        certainty="about",
+        window=_recorded_window(session.details, recorded),
     )
-    return _remembered(session, cache) or by_client
 
 
 def _remembered(session: Session, cache: ResultCache | None) -> SessionSize | None:
-    if cache is None or session.entry.state is None:
+    if session.entry.state is None:
+        # It is in a database.
+        return None
+    if cache is None:
         return _counted(session)
 
     def encoded() -> str:
@@ -110,7 +115,7 @@ def _of_whole(transcript: Transcript) -> SessionSize:
         tokens=largest_of(requests).tokens,
         source="counted",
         certainty="at least" if transcript.unread.lost else "exact",
-        answered=_answered(size),
+        window=_window(transcript, measured),
     )
 
 
@@ -120,26 +125,24 @@ def _of_end(session: Session, chosen: Format) -> SessionSize | None:
     if not conversations:
         return None
     measured = measure(end, MeasureOptions())
-    size = context_size(end, measured) if len(conversations) == 1 else None
-    if size is not None and size.calibration is not None:
-        return SessionSize(
-            tokens=size.total,
-            source="counted at the end",
-            certainty=_certainty(end, size),
-            answered=_answered(size),
-        )
-    least = _lower_bound(end, measured)
-    if least is None and not end.unread.lost:
+    size = context_size(end, measured)
+    known = size.total if size.calibration is not None else None
+    least = _lower_bound(max(conversations, key=len), measured)
+    if least is None and end.unread.lost:
+        least = session.details.context or 0
+    if known is None and least is None:
         return None
-    tokens = max(least or 0, session.details.context or 0)
-    return SessionSize(tokens=tokens, source="counted at the end", certainty="at least")
+    return SessionSize(
+        tokens=max(known or 0, least or 0),
+        source="counted at the end",
+        certainty="at least" if least is not None else _certainty(end, size),
+        window=_window(end, measured),
+    )
 
 
 def _certainty(end: Transcript, size: ContextSize) -> Certainty:
     """Judge a size from the end of a file: reasoning may depend on the turn or session before."""
     calibration = size.calibration
-    if end.unread.lost:
-        return "at least"
     if calibration is None or not end.session.drops_past_reasoning:
         return "exact"
     sum_of_parts = calibration.reported + calibration.answer + calibration.tokens_after_answer
@@ -147,8 +150,16 @@ def _certainty(end: Transcript, size: ContextSize) -> Certainty:
     return "exact" if is_rounded else "about"
 
 
-def _answered(size: ContextSize) -> int:
-    return size.calibration.reported if size.calibration else 0
+def _window(transcript: Transcript, measured: Measurement) -> int | None:
+    model = measured.model
+    is_known = transcript.session.window or model.is_known or model.is_inferred
+    return measured.budget.window if is_known else None
+
+
+def _recorded_window(details: SessionDetails, answered: int) -> int | None:
+    model = resolve_model(details.model)
+    is_known = details.window or model.is_known or model.is_inferred
+    return window_in_use(model, details.window, answered) if is_known else None
 
 
 def _end(session: Session, chosen: Format) -> Transcript:
@@ -175,13 +186,9 @@ def _with_cut_results(end: Transcript) -> tuple[Message, ...]:
     return tuple(sorted((*cut, *end.effective), key=lambda m: m.line)) if cut else end.effective
 
 
-def _lower_bound(end: Transcript, measured: Measurement) -> int | None:
-    """Return the count of the end if the newest report is too small to be true, else None."""
-    conversation = max(split_conversations(end.effective), key=len)
-    reports = believed_reports(conversation, measured)
-    doubt = reports.doubt
+def _lower_bound(conversation: Sequence[Message], measured: Measurement) -> int | None:
+    """Return the count of the end if reports are too small to be true, else None."""
+    doubt = believed_reports(conversation, measured).doubt
     if doubt is None or doubt.reason not in _TOO_SMALL:
-        return None
-    if reports.requests and reports.requests[-1].first_index > doubt.index:
         return None
     return round(sum(map(measured.framed.visible, conversation)))
