@@ -410,7 +410,7 @@ class CodexReader(LineReader):
     @property
     def _has_beginning(self) -> bool:
         """Whether a report is about an answer in this file, and not about one before its start."""
-        return bool(self._sessions) or any(m.role != "tool" for m in self.builder.messages)
+        return bool(self._sessions) or any(m.response_id for m in self.builder.messages)
 
     @property
     def _has_conversation(self) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from compactctl.clients.format import Format
-from compactctl.clients.reading.file_ends import MAX_SCAN, WINDOW, last_lines
+from compactctl.clients.reading.file_ends import WINDOW, last_lines
 from compactctl.clients.registry import ALL_FORMATS
 from compactctl.clients.session import Session, SessionDetails
 from compactctl.commands.measuring.context_size import (
@@ -36,7 +36,9 @@ _LINE_FILES = (".jsonl", ".zst")
 _SMALL = 2 * WINDOW
 # Long tool results or records of the client may fill the end of a file, so that the newest report
 # is before them.
-_ENDS = (WINDOW, 4 * WINDOW, MAX_SCAN)
+_ENDS = (WINDOW // 4, WINDOW, 4 * WINDOW)
+# So much text cannot show that a larger report is too small, so less is read.
+_MAX_DOUBTED = WINDOW // 2
 # The unread beginning of a file may explain a report that is too large, but not one too small.
 _TOO_SMALL = ("below its contents", "does not grow", "no number")
 
@@ -164,12 +166,15 @@ def _recorded_window(details: SessionDetails, answered: int) -> int | None:
 
 def _end(session: Session, chosen: Format) -> Transcript:
     """Read the end of a file back to a usage report, but no further than necessary."""
-    ends = (_last(session, n_bytes, chosen) for n_bytes in _ENDS)
-    return next(filter(_has_usage, ends), None) or _last(session, _ENDS[-1], chosen)
+    is_small = (session.details.context or 0) <= _MAX_DOUBTED
+    ends = (_last(session, n_bytes, chosen) for n_bytes in _ENDS[is_small:])
+    return next(filter(_has_report, ends), None) or _last(session, _ENDS[-1], chosen)
 
 
-def _has_usage(end: Transcript) -> bool:
-    return any(message.usage for message in end.effective)
+def _has_report(end: Transcript) -> bool:
+    """Return whether there is a reported answer, and something before it: so it is whole."""
+    first = end.effective[0].response_id if end.effective else None
+    return any(m.usage and m.response_id != first for m in end.effective)
 
 
 def _last(session: Session, n_bytes: int, chosen: Format) -> Transcript:
