@@ -12,7 +12,7 @@ from compactctl.model.transcript import Transcript
 from compactctl.store.files.source import STANDARD_STREAM
 from compactctl.tokens.budget import utilization
 from compactctl.views.encode import doubt_fields, encoded, fit_fields, measure_fields, record
-from compactctl.views.facts import omission_counts, omissions_text, warning_lines
+from compactctl.views.facts import labeled, omission_counts, omissions_text, warning_lines
 from compactctl.views.faults import fault_rows, verdict
 from compactctl.views.other_systems import STATS, foreign_records
 from compactctl.views.results.request import answer_lines, count_text, request_table
@@ -147,9 +147,8 @@ def _pointers(result: StatsResult) -> Iterator[ScreenItem]:
         return
     yield ""
     if not result.options.details:
-        command = typed_command("compactctl stats --details", path)
-        yield Verbatim(f"Where each number comes from: {command}")
-    yield Verbatim(f"What compaction would save: {typed_command('compactctl compact -n', path)}")
+        yield Verbatim(labeled("details", typed_command("compactctl stats --details", path)))
+    yield Verbatim(labeled("savings", typed_command("compactctl compact -n", path)))
 
 
 def _file(transcript: Transcript) -> dict[str, Any]:
