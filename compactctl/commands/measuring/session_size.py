@@ -23,6 +23,7 @@ from compactctl.commands.reading.transcript import InputOptions, load, parse
 from compactctl.errors import CompactctlError
 from compactctl.history.turns import split_conversations
 from compactctl.model.message import Message
+from compactctl.model.tags import METADATA_KEY
 from compactctl.model.transcript import Transcript
 from compactctl.records import Record, asdict, replace
 from compactctl.store.cache import ResultCache, result_key
@@ -37,6 +38,7 @@ _SMALL = 2 * WINDOW
 # Long tool results or records of the client may fill the end of a file, so that the newest report
 # is before them.
 _ENDS = (WINDOW // 4, WINDOW, 4 * WINDOW)
+_OWN_MARK = f'"{METADATA_KEY}"'.encode()
 # So much text cannot show that a larger report is too small, so less is read.
 _MAX_DOUBTED = WINDOW // 2
 # The unread beginning of a file may explain a report that is too large, but not one too small.
@@ -101,9 +103,12 @@ def _counted(session: Session) -> SessionSize | None:
     if chosen is None or entry.n_bytes is None:
         return None
     try:
-        if entry.n_bytes <= _SMALL:
+        if entry.n_bytes > _SMALL and entry.path.suffix not in _LINE_FILES:
+            return None
+        end = _end(session, chosen) if entry.n_bytes > _SMALL else None
+        if end is None:
             return _of_whole(load(InputOptions(path=str(entry.path))).transcript)
-        return _of_end(session, chosen) if entry.path.suffix in _LINE_FILES else None
+        return _of_end(session, end)
     except (CompactctlError, OSError, ValueError):
         return None
 
@@ -121,8 +126,7 @@ def _of_whole(transcript: Transcript) -> SessionSize:
     )
 
 
-def _of_end(session: Session, chosen: Format) -> SessionSize | None:
-    end = _end(session, chosen)
+def _of_end(session: Session, end: Transcript) -> SessionSize | None:
     conversations = split_conversations(end.effective)
     if not conversations:
         return None
@@ -164,11 +168,21 @@ def _recorded_window(details: SessionDetails, answered: int) -> int | None:
     return window_in_use(model, details.window, answered) if is_known else None
 
 
-def _end(session: Session, chosen: Format) -> Transcript:
-    """Read the end of a file back to a usage report, but no further than necessary."""
+def _end(session: Session, chosen: Format) -> Transcript | None:
+    """Read the end of a file back to a usage report, but no further than necessary.
+
+    None if compactctl wrote some of it: reports may be about what is no longer sent.
+    """
     is_small = (session.details.context or 0) <= _MAX_DOUBTED
-    ends = (_last(session, n_bytes, chosen) for n_bytes in _ENDS[is_small:])
-    return next(filter(_has_report, ends), None) or _last(session, _ENDS[-1], chosen)
+    end = None
+    for n_bytes in _ENDS[is_small:]:
+        lines = last_lines(session.entry.path, n_bytes)
+        if any(_OWN_MARK in line for line in lines):
+            return None
+        end = _parsed(lines, session, chosen)
+        if _has_report(end):
+            break
+    return end
 
 
 def _has_report(end: Transcript) -> bool:
@@ -177,8 +191,7 @@ def _has_report(end: Transcript) -> bool:
     return any(m.usage and m.response_id != first for m in end.effective)
 
 
-def _last(session: Session, n_bytes: int, chosen: Format) -> Transcript:
-    lines = last_lines(session.entry.path, n_bytes)
+def _parsed(lines: Sequence[bytes], session: Session, chosen: Format) -> Transcript:
     end = parse([line + b"\n" for line in lines if line], chosen)
     model = end.session.model or session.details.model or None
     return replace(end, effective=_with_cut_results(end), session=replace(end.session, model=model))

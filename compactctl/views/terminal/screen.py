@@ -1,6 +1,7 @@
 """Prints tables and lines to the terminal, fitted to its width."""
 
 import codecs
+import shutil
 import sys
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
@@ -52,13 +53,19 @@ class Verbatim(Record, kw_only=False):
     text: str
 
 
+class Paged(Record, kw_only=False):
+    """Lines for a pager, if they go to a terminal that does not hold them all."""
+
+    lines: Iterable[str]
+
+
 class Raw(Record, kw_only=False):
     """Bytes that go to standard output unchanged."""
 
     pieces: Iterable[bytes]
 
 
-ScreenItem = str | Accent | Facts | Table | Graph | Verbatim
+ScreenItem = str | Accent | Facts | Table | Graph | Verbatim | Paged
 
 
 class Screen:
@@ -107,6 +114,8 @@ def item_lines(item: ScreenItem, width: int | None) -> Iterator[tuple[Sequence[s
             yield _wrapped(item.text, width), item.style
         case Verbatim():
             yield [item.text], ""
+        case Paged():
+            yield list(item.lines), ""
         case Facts():
             size = max((cell_width(fact.label) for fact in item.rows), default=0)
             for fact in item.rows:
@@ -138,8 +147,27 @@ def print_screen(items: Iterable[ScreenItem | Raw], *, error: bool = False) -> N
     for item in items:
         if isinstance(item, Raw):
             write_bytes(item.pieces)
+        elif isinstance(item, Paged):
+            _print_paged(item.lines, screen)
         else:
             screen.show(item)
+
+
+def _print_paged(lines: Iterable[str], screen: Screen) -> None:
+    """Print lines; through the user's pager ($PAGER, else less) if a terminal cannot hold them."""
+    if screen.width is None:
+        for line in lines:
+            screen.show(Verbatim(line))
+        return
+    shown = [defused(line) for line in lines]
+    size = shutil.get_terminal_size()
+    n_rows = sum(
+        max(1, -(-cell_width(row) // size.columns)) for line in shown for row in line.split("\n")
+    )
+    if n_rows < size.lines:
+        screen.show(*map(Verbatim, shown))
+    else:
+        click.echo_via_pager(f"{line}\n" for line in shown)
 
 
 def _fact_lines(fact: Fact, label_width: int, width: int | None) -> list[str]:
