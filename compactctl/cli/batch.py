@@ -133,6 +133,7 @@ def batch_command(
     )
     from compactctl.commands.batch.batch import batch
     from compactctl.commands.batch.report_files import report_files
+    from compactctl.commands.output_files import format_by_extension
     from compactctl.views.results.batch_files import (
         DetailFiles,
         annotate,
@@ -141,6 +142,12 @@ def batch_command(
     )
     from compactctl.views.terminal.progress import BatchProgress
 
+    for option, path in (
+        ("--messages-out", reports.messages_out),
+        ("--rounds-out", reports.rounds_out),
+    ):
+        if path is not None:
+            format_by_extension(option, path, ("parquet",))
     report_formats = [report_format(path, reports.report_as) for path in reports.report]
     with report_files(reports.paths, force=force) as places:
         outs = (reports.messages_out, reports.rounds_out)

@@ -97,16 +97,16 @@ def eval_command(options: EvaluateOptions, *, shown_as: str) -> int:
 
 
 def _write_files(result: EvaluateResult) -> EvaluateResult:
-    """Write the requested files. Raises as ``write_trials`` and ``write_plot`` do."""
+    """Write the requested files. Raises as ``write_report`` and ``write_plot`` do."""
     report, plot, force = result.options.report, result.options.plot, result.options.force
     warnings: tuple[str, ...] = ()
     if report is not None:
-        from compactctl.views.results.evaluate import write_trials
+        from compactctl.views.results.evaluate import write_report
 
-        warnings += write_trials(result.trials, report, force=force)
+        warnings += write_report(result, report, force=force)
     if plot is not None:
         from compactctl.views.results.evaluate import write_plot
 
         warnings += write_plot(result, plot, force=force)
     written = tuple(path for path in (report, plot) if path is not None)
-    return replace(result, written=written, warnings=warnings)
+    return replace(result, written=written, warnings=(*result.warnings, *warnings))

@@ -1,7 +1,7 @@
 """Files that a command writes besides its output, and where they may not be written."""
 
-from collections.abc import Iterable
-from pathlib import Path
+from collections.abc import Iterable, Sequence
+from pathlib import Path, PurePath
 from typing import Literal
 
 from compactctl.errors import UsageError
@@ -24,6 +24,23 @@ def check_report(report: str, reserved: Iterable[str], *, force: bool) -> None:
         raise unknown_file_error(Path(report))
 
 
+def format_by_extension(
+    option: str, path: str, formats: Sequence[str], *, otherwise: str = ""
+) -> str:
+    """Return the format that a file's extension names; without one, the first of ``formats``.
+
+    Raises UsageError for another extension: what is written would not be what the name says.
+    ``otherwise`` is what else can be done, for the error.
+    """
+    _, dot, ending = PurePath(path).name.lower().rpartition(".")
+    if not dot:
+        return formats[0]
+    if ending not in formats:
+        names = " or ".join(filter(None, (", ".join(formats[:-1]), formats[-1])))
+        raise UsageError(f"{option} {path}: cannot write .{ending}; use {names}{otherwise}")
+    return ending
+
+
 def check_not_reserved(report: str, reserved: Iterable[str]) -> None:
     """Raise UsageError if a report has the place of one of the command's inputs and outputs."""
     if real_place(report) in {real_place(path) for path in reserved}:
@@ -34,6 +51,8 @@ def _is_ours(path: Path) -> bool:
     return is_sealed(path) or is_sealed_text(path)
 
 
+TABLE_FORMATS = ("parquet", "csv", "jsonl")
+"""The formats, each named by its extension, in which rows can be written."""
 FileKind = Literal["report", "table"]
 
 

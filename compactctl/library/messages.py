@@ -78,7 +78,7 @@ def compact_messages(
             f"messages: {compacted.unread}, so it is unknown whether they fit; put it where the "
             "format has it, or leave out require_fit"
         )
-    if require_fit and not compacted.fits:
+    if require_fit and not compacted.judgment.is_within:
         raise DoesNotFitError(
             f"messages: {compacted.largest_after:,} tokens after all stages, over the limit of "
             f"{compacted.limit:,}; add a stage, protect less or raise the target"

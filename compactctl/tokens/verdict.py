@@ -48,6 +48,16 @@ class Judgment(Record):
         """Whether the context is known to be within its limits, and will be accepted."""
         return self.verdict in {"unchanged", "fits"}
 
+    @property
+    def is_over(self) -> bool:
+        """Whether the context is over its limit or its target."""
+        return _exceeds(self.tokens, self.limit) or _exceeds(self.tokens, self.target)
+
+    @property
+    def is_within(self) -> bool:
+        """Whether the context is known to be within its limits, if it is accepted or not."""
+        return not (self.is_over or self.is_incomplete or self.has_failed)
+
     def _bad(self) -> Iterator[Verdict]:
         if self.has_failed:
             yield "failed"

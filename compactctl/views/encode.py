@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from compactctl.commands.client_sessions.write import Written
     from compactctl.commands.inspect.stats import StatsResult
     from compactctl.commands.measuring.measure import Measurement
+    from compactctl.tokens.verdict import Judgment
 
 # What CI runners take for the start of a command. Commands that must begin a line cannot occur
 # here: a document's lines begin with spaces, and then a quotation mark, a bracket or a figure.
@@ -196,6 +197,11 @@ def fit_fields(measured: "Measurement", tokens: int) -> dict[str, Any]:
         "baseTokens": limits.base_tokens,
         "baseRatio": utilization(tokens, limits.base_tokens).ratio,
     }
+
+
+def verdict_fields(judgment: "Judgment") -> dict[str, Any]:
+    """Return the verdict about a context, and everything that is true of it, worst first."""
+    return {"verdict": judgment.verdict, "verdicts": encoded(judgment.verdicts)}
 
 
 def doubt_fields(result: "StatsResult") -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Writes rows to a Parquet file that says what it is, and shows whether it was changed."""
+"""Writes rows to a Parquet file that says what it is, and shows whether it was changed; or text."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -44,8 +44,14 @@ def write_table(
     )
 
 
+def write_text(text: str, path: str | Path, *, force: bool) -> tuple[str, ...]:
+    """Write a text completely or not at all; return warnings. Raises as ``write_output``."""
+    content = Content.from_chunks((text.encode("utf-8", "backslashreplace"),))
+    return write_output(FileSystem(), Path(path), content, force=force)
+
+
 class TableFile:
-    """Writes rows that arrive in groups to a file, as ``write_table`` does.
+    """Writes rows that arrive in groups to a Parquet file, as ``write_table`` does.
 
     Until they are published they are in an unnamed file in the same folder; at most ``GROUP_ROWS``
     and those of one call are in memory. Raises DiskError if they cannot be written.

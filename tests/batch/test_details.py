@@ -134,13 +134,13 @@ def test_how_many_rows_there_are_is_told(capsys: pytest.CaptureFixture[str]) -> 
 
 @pytest.mark.parametrize("option", ["--messages-out", "--rounds-out"])
 def test_another_file_is_not_overwritten(option: str, capsys: pytest.CaptureFixture[str]) -> None:
-    Path("notes.txt").write_text("mine")
-    for place in ("notes.txt", "in/0.jsonl", "missing/m.parquet"):
+    Path("notes").write_text("mine")
+    for place in ("notes", "in/0.jsonl", "missing/m.parquet"):
         assert run(["batch", "in", option, place, "--out", "out"]) == 2
-    assert Path("notes.txt").read_text() == "mine"
+    assert Path("notes").read_text() == "mine"
     assert bytes_below(Path("out")) == {}
-    assert run(["batch", "in/0.jsonl", option, "notes.txt", "--force"]) == 0
-    assert parquet.read_table("notes.txt").num_rows > 0
+    assert run(["batch", "in/0.jsonl", option, "notes", "--force"]) == 0
+    assert parquet.read_table("notes").num_rows > 0
     capsys.readouterr()
 
 

@@ -1,5 +1,6 @@
 """What compactions keep, from the command line."""
 
+import csv
 import json
 import os
 import subprocess
@@ -73,6 +74,46 @@ def test_the_screen_says_what_the_figures_are_not(ask: Ask, session: Path) -> No
     assert "recall by  A distill, B newest, C random, D mask" in found.out
 
 
+def test_a_policy_that_kept_everything_neither_wins_nor_passes(
+    ask: Ask, session: Path, tmp_path: Path
+) -> None:
+    arguments = ("lab", "eval", session, "--counter", "chars/4", "--keep", "10%")
+    everything = (*arguments, "--profile", "spring-turns")
+    gated = ask(*everything, "--gate", "recall>=0.5@0.1", "--json")
+    [figures] = [row for row in gated.json["figures"] if row["policy"] == "spring-turns"]
+    assert figures["kept"]["value"] == 1
+    assert (figures["verdict"], gated.code) == ("over target", 1)
+    assert gated.json["findings"] == ["recall>=0.5@0.1: spring-turns is over target"]
+    assert ask(*everything).out.startswith(
+        "no policy keeps to 10% of the tokens: spring-turns is over target and keeps 100.0%"
+    )
+    compared = ask(*arguments, "--profile", "spring-turns,default")
+    assert compared.out.startswith("default keeps ")
+    baseline = tmp_path / "baseline.json"
+    small = gated.out.replace('"over": 1', '"over": 0')
+    assert small != gated.out
+    baseline.write_text(small)
+    again = ask(*everything, "--baseline", baseline)
+    assert (again.code, "within it in the baseline" in again.err) == (1, True)
+
+
+def test_a_session_with_unread_text_passes_no_gate(ask: Ask, session: Path, tmp_path: Path) -> None:
+    lines = session.read_text().splitlines(keepends=True)
+    number = next(n for n, line in enumerate(lines) if json.loads(line).get("type") == "assistant")
+    record = json.loads(lines[number])
+    record["message"]["body"] = "Some text that no client is known to write. " * 300
+    lines[number] = json.dumps(record) + "\n"
+    path = tmp_path / "unread.jsonl"
+    path.write_text("".join(lines))
+    arguments = ("--counter", "chars/4", "--stages", "distill", "--keep", "30%")
+    gate = ("--gate", "recall>=0.1@0.3")
+    assert ask("lab", "eval", session, *arguments, *gate).code == 0
+    gated = ask("lab", "eval", path, *arguments, *gate)
+    assert (gated.code, "recall>=0.1@0.3: distill is incomplete" in gated.err) == (1, True)
+    assert "of text in `body`" in gated.err
+    assert gated.out.startswith("distill keeps ")
+
+
 @pytest.mark.long
 def test_it_is_the_same_under_any_hash_seed(session: Path) -> None:
     given = ("lab", "eval", str(session), "--counter", "chars/4", "--keep", "0.2", "--json")
@@ -128,6 +169,54 @@ def test_files_are_written_on_request(ask: Ask, session: Path, tmp_path: Path) -
     assert [len((line.get("points") or "").split()) for line in lines] == [2, 2, 2, 2]
     again = ask("lab", "eval", session, "--plot", plot)
     assert (again.code, "or --force to overwrite it" in again.err) == (2, True)
+
+
+def test_a_report_has_the_format_of_its_name(ask: Ask, session: Path, tmp_path: Path) -> None:
+    arguments = ("lab", "eval", session, "--counter", "chars/4", "--stages", "distill")
+    reports = {kind: tmp_path / f"rows.{kind}" for kind in ("parquet", "csv", "jsonl", "md")}
+    for report in reports.values():
+        assert ask(*arguments, "--keep", "10%", "--report", report).code == 0
+    rows = parquet.read_table(reports["parquet"]).to_pylist()
+    lines = [json.loads(line) for line in reports["jsonl"].read_text().splitlines()]
+    cells = list(csv.DictReader(reports["csv"].read_text().splitlines()))
+    assert [timeless(line) for line in lines] == [timeless(row) for row in rows]
+    assert [list(row) for row in cells] == [list(row) for row in rows]
+    assert [(row["policy"], float(row["kept"])) for row in cells] == [
+        (row["policy"], row["kept"]) for row in rows
+    ]
+    page = reports["md"].read_text().splitlines()
+    assert page[2].startswith("distill keeps ")
+    [titles] = [line for line in page if line.startswith("| Policy | Asked | Kept |")]
+    [figures] = [line for line in page if line.startswith("| distill |")]
+    assert titles.count("|") == figures.count("|")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("lab", "eval", "SESSION", "--report", "out.txt"),
+        ("lab", "eval", "SESSION", "--plot", "out.png"),
+        ("stats", "SESSION", "--rounds-out", "out.md"),
+        ("batch", "SESSION", "--report", "out.html"),
+        ("batch", "SESSION", "--messages-out", "out.csv"),
+        ("batch", "SESSION", "--rounds-out", "out.csv"),
+        ("report", "SESSION", "--merge", "out.csv"),
+    ],
+)
+def test_no_file_is_written_under_the_name_of_another_format(
+    ask: Ask,
+    session: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: tuple[str, ...],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    refused = ask(*(session if word == "SESSION" else word for word in arguments))
+    assert (refused.code, f"{arguments[-2]} {arguments[-1]}: cannot write ." in refused.err) == (
+        2,
+        True,
+    )
+    assert not (tmp_path / arguments[-1]).exists()
 
 
 @pytest.mark.parametrize(

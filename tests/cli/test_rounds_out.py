@@ -1,5 +1,6 @@
-"""Rounds as rows of a Parquet file, and what gives way to it."""
+"""Rounds as rows of a file, and what gives way to it."""
 
+import csv
 import json
 from pathlib import Path
 
@@ -43,6 +44,21 @@ def test_rows_are_what_the_document_says(ask: Ask, sample: Sample, made: Path) -
         assert entered == told["entered"]
 
 
+def test_rows_can_be_text(ask: Ask, sample: Sample, made: Path, tmp_path: Path) -> None:
+    rows = parquet.read_table(made).to_pylist()
+    lines, cells = tmp_path / "rounds.jsonl", tmp_path / "rounds.csv"
+    for path in (lines, cells):
+        arguments = ("--counter", "chars/4", "--prices", "builtin", "--rounds-out", path)
+        assert ask("stats", sample(NAME), *arguments).code == 0
+    objects = [json.loads(line) for line in lines.read_text().splitlines()]
+    assert [{**row, "marks": ",".join(row["marks"])} for row in objects] == rows
+    table = list(csv.DictReader(cells.read_text().splitlines()))
+    assert [list(row) for row in table] == [list(row) for row in rows]
+    assert [(int(row["context"]), row["marks"]) for row in table] == [
+        (row["context"], row["marks"]) for row in rows
+    ]
+
+
 def test_every_field_of_a_round_is_a_column_and_the_version_is_named(made: Path) -> None:
     named = {
         name for record in (RoundPlace, Round, ReportedUsage) for name in record.__struct_fields__
@@ -60,7 +76,7 @@ def test_every_field_of_a_round_is_a_column_and_the_version_is_named(made: Path)
 def test_its_own_file_gives_way_and_no_other(
     ask: Ask, sample: Sample, made: Path, tmp_path: Path
 ) -> None:
-    path, notes = sample(NAME), tmp_path / "notes.txt"
+    path, notes = sample(NAME), tmp_path / "notes"
     assert ask("stats", path, "--counter", "chars/4", "--rounds-out", made).code == 0
     notes.write_text("mine")
     refused = ask("stats", path, "--counter", "chars/4", "--rounds-out", notes)

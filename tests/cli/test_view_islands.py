@@ -26,10 +26,10 @@ def session(tmp_path: Path) -> Path:
 def test_each_island_begins_with_what_it_is(session: Path, ask: Ask) -> None:
     assert ask("view", session, "--archived").out == (
         "══ cut off: 2 records with 1 request (lines 1\N{EN DASH}2); "
-        f"compactctl rescue {session} --from 2 continues there\n"
+        f"continue there: compactctl rescue {session} --from 2\n"
         "── #1 · user\nRow out.\n\n── #2 · assistant\nAye.\n\n"
         "══ other branch: 1 record with 1 request (line 4); "
-        f"compactctl rescue {session} --from 4 continues there\n"
+        f"continue there: compactctl rescue {session} --from 4\n"
         "── #4 · user\nFaster.\n\n"
     )
     piped = ask("view", "-", "--archived", stdin=session.read_bytes()).out
@@ -67,7 +67,7 @@ def test_what_the_client_compacted_is_an_island_too(tmp_path: Path, ask: Ask) ->
     heading, title = out.splitlines()[:2]
     assert heading == (
         "══ before a compaction: 2 records with 1 request (lines 1\N{EN DASH}2); "
-        f"compactctl rescue {path} --from 2 continues there"
+        f"continue there: compactctl rescue {path} --from 2"
     )
     assert title.startswith("── #1 · user · hidden by ")
     new = tmp_path / "new.jsonl"
@@ -93,7 +93,7 @@ def test_check_offers_what_may_have_been_cleared(session: Path, ask: Ask) -> Non
     assert outcome.code == 0
     assert (
         "line 3: the client will not send 2 earlier records with 1 request (lines 1\N{EN DASH}2): "
-        f"the context may have been cleared; compactctl rescue {session} --from 2 continues there\n"
+        f"the context may have been cleared; continue there: compactctl rescue {session} --from 2\n"
     ) in outcome.out
     document = ask("check", session, "--json").json
     assert document["willBeRefused"] is False

@@ -207,7 +207,7 @@ class _Conversations:
         if self.options.require_audit:
             cwd = compacted.transcript.session.cwd
             require_audit(name, summaries_of(applied, {}, meter, cwd, include_built_in=True))
-        if self.options.require_fit and not compacted.fits:
+        if self.options.require_fit and not compacted.judgment.is_within:
             raise DoesNotFitError(
                 f"{name}: {compacted.largest_after:,} tokens after all stages, over the limit of "
                 f"{compacted.limit:,}; not changed; add a stage or protect less"

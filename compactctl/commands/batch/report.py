@@ -19,7 +19,7 @@ from compactctl.commands.batch.report_format import (
     UNREAD,
     asked_tolerance,
 )
-from compactctl.commands.output_files import WrittenFile, check_report
+from compactctl.commands.output_files import WrittenFile, check_report, format_by_extension
 from compactctl.errors import GATE_FAILED, ArchiveError, NoInputError, NotUnderstoodError
 from compactctl.history.categories import Category
 from compactctl.model.bounds import Positive
@@ -416,6 +416,7 @@ def report(options: ReportOptions) -> ReportResult:
     if options.merge is not None:
         reserved = (*options.paths, *filter(None, (options.baseline,)))
         check_report(options.merge, reserved, force=options.force)
+        format_by_extension("--merge", options.merge, ("parquet",))
     rows = read_reports(options.paths)
     earlier = None if options.baseline is None else read_report(options.baseline)
     return ReportResult(

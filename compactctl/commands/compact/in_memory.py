@@ -26,6 +26,7 @@ from compactctl.store.files.conversation_types import arrow_array, is_structs, i
 from compactctl.store.files.source import Source, digest_of
 from compactctl.tokens.fit import size_limit
 from compactctl.tokens.meter import Meter
+from compactctl.tokens.verdict import Judgment
 
 
 class CompactedLines(Record):
@@ -67,9 +68,9 @@ class CompactedLines(Record):
         return describe_unread(self.transcript.unread)
 
     @property
-    def fits(self) -> bool:
-        """Whether the next request of every conversation is known to be within the limit."""
-        return self.largest_after <= self.limit and not self.unread
+    def judgment(self) -> Judgment:
+        """The largest next request, compared with its limits; without what will be refused."""
+        return self.run.outcome.judge(self.measured.limits, is_incomplete=bool(self.unread))
 
     @property
     def opaque(self) -> tuple[Opaque, ...]:

@@ -19,6 +19,7 @@ from compactctl.records import Record, replace
 from compactctl.stages.span import NAME
 from compactctl.store.files.limits import ReadLimits
 from compactctl.store.files.source import open_input
+from compactctl.tokens.verdict import Judgment
 
 _BETWEEN = ".."
 
@@ -81,13 +82,25 @@ class RescueResult(Record):
 
     @property
     def exit_code(self) -> int:
-        """5 if the next request will still be refused, for what only the user can fix.
+        """5 if the next request will still be refused, for its size or what only the user can fix.
 
         Also if the error to recover from is about something that the transcript does not show.
         """
+        is_refused = self.judgment.verdict in {"will be refused", "over limit"}
+        return DoesNotFitError.exit_code if is_refused or self.compacted.misses_error else 0
+
+    @property
+    def judgment(self) -> Judgment:
+        """The next request, after the user's prompt, compared with the window and the target."""
         done = self.compacted
-        is_refused = any(fault.outlasts_prompt for fault in done.remaining)
-        return DoesNotFitError.exit_code if is_refused or done.misses_error else 0
+        return Judgment(
+            tokens=self.tokens_after,
+            limit=done.measure.budget.window,
+            target=done.outcome.target,
+            is_refused=any(fault.outlasts_prompt for fault in done.remaining),
+            is_incomplete=bool(done.unread),
+            is_unchanged=not done.compacted,
+        )
 
     @property
     def tokens_before(self) -> int:

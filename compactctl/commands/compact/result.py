@@ -38,6 +38,7 @@ from compactctl.stages.aliases import canonical_name
 from compactctl.stages.summarize import NAME as SUMMARIZE
 from compactctl.tokens.fit import size_limit
 from compactctl.tokens.models.prices import PriceTable
+from compactctl.tokens.verdict import Judgment
 
 
 class CompactOptions(Record):
@@ -188,7 +189,7 @@ class CompactResult(Record):
     @property
     def compacted(self) -> bool:
         """Whether any stage changed anything."""
-        return any(record.outcome == "applied" for record in self.stages)
+        return self.outcome.is_changed
 
     @property
     def largest_after(self) -> int:
@@ -201,14 +202,18 @@ class CompactResult(Record):
         return size_limit(self.outcome.target, self.measure.limits)
 
     @property
-    def is_over(self) -> bool:
-        """Whether the next request of a conversation is over the limit, by what was read."""
-        return self.largest_after > self.limit
+    def judgment(self) -> Judgment:
+        """The largest next request, compared with its limits."""
+        return self.outcome.judge(
+            self.measure.limits,
+            is_refused=any(fault.is_refused for fault in self.remaining),
+            is_incomplete=bool(self.unread),
+        )
 
     @property
     def fits(self) -> bool:
-        """Whether the next request of every conversation is known to be within the limit."""
-        return not self.is_over and not self.unread
+        """Whether the next request of every conversation is known to be within its limits."""
+        return self.judgment.is_within
 
 
 def unused_options(result: CompactResult) -> tuple[str, ...]:

@@ -64,7 +64,7 @@ def compact_result(draft: Draft, after: Digest, operation: OperationId | None) -
             *_findings(draft),
         ),
     )
-    if draft.options.require_fit and result.is_over:
+    if draft.options.require_fit and result.judgment.is_over:
         raise DoesNotFitError(
             f"{draft.options.input.path}: {result.largest_after:,} tokens after all stages, over "
             f"the limit of {result.limit:,}; nothing was written; add a stage or protect less"

@@ -10,10 +10,11 @@ from compactctl.profiles.profile import LevelRule, Profile
 from compactctl.profiles.registry import DEFAULT_PROFILE, builtin_profile
 from compactctl.records import Record
 from compactctl.store.client_folders import this_machine
-from compactctl.tokens.trigger import Trigger, TriggerInput, parse_trigger
+from compactctl.tokens.trigger import NEVER, Trigger, TriggerInput, parse_trigger
 
-# The reason if the provider refused the request and no condition of the trigger holds.
-_REFUSED = "refused"
+# The reason if no condition of the trigger holds: the provider refused the request, or it is larger
+# than the window.
+_REFUSED, _OVER = "refused", "over the window"
 
 
 class CheckOptions(Record):
@@ -68,8 +69,13 @@ class CheckResult(Record):
 
     @property
     def due(self) -> bool:
-        """Whether compaction is due in any conversation; after a refused request it always is."""
-        return bool(self.fired_in) or self.stats.is_refused
+        """Whether compaction is due in any conversation.
+
+        It is after a request was refused as too large, and over the window, whatever the trigger;
+        only "never" is taken at its word, but for the refused request.
+        """
+        is_over = self.stats.judgment.is_over and self.trigger != NEVER
+        return bool(self.fired_in) or self.stats.is_refused or is_over
 
     @property
     def refused(self) -> tuple[Fault, ...]:
@@ -101,7 +107,9 @@ class CheckResult(Record):
         """The condition that holds, "" if none does."""
         if self.fired_in:
             return self.trigger.matched_condition(self.fired_in[0])
-        return _REFUSED if self.due else ""
+        if self.stats.is_refused:
+            return _REFUSED
+        return _OVER if self.due else ""
 
 
 def check(options: CheckOptions) -> CheckResult:

@@ -24,7 +24,7 @@ from compactctl.commands.measuring.user_tables import asked_prices
 from compactctl.commands.reading.transcript import InputOptions, check_strict, scan
 from compactctl.history.breakdown import Breakdown, break_down
 from compactctl.history.categories import Category
-from compactctl.history.faults import Fault
+from compactctl.history.faults import Fault, refused_among
 from compactctl.history.turns import find_steps, split_conversations
 from compactctl.history.unread import describe_unread
 from compactctl.history.usage.costs import Costs, compute_costs
@@ -37,6 +37,7 @@ from compactctl.tokens.budget import Utilization, utilization
 from compactctl.tokens.media import is_unsized
 from compactctl.tokens.meter import client_added_text, part_texts
 from compactctl.tokens.models.prices import PriceTable
+from compactctl.tokens.verdict import Judgment
 
 if TYPE_CHECKING:
     from compactctl.commands.measuring.timeline import Timeline
@@ -76,7 +77,7 @@ class StatsOptions(Record):
     prices: PriceTable | None = asked_prices("Estimate what the requests cost", "Implies --rounds.")
     rounds_out: str | None = ask(
         None,
-        "Write a row per request to this Parquet file. Implies --rounds.",
+        "Write a row per request to this file (.parquet, .csv, .jsonl). Implies --rounds.",
         OUTPUT,
         WRITES,
         path="here",
@@ -184,6 +185,16 @@ class StatsResult(Record):
         return refusal is not None and refusal.tokens is None and not is_ours
 
     @property
+    def judgment(self) -> Judgment:
+        """The largest next request, compared with the window; the full history is not one."""
+        return Judgment(
+            tokens=None if self.options.scope == "full" else self.next_request.tokens,
+            limit=self.measure.budget.window,
+            is_refused=self.is_refused or bool(refused_among(self.faults)),
+            is_incomplete=bool(self.unread),
+        )
+
+    @property
     def next_request(self) -> SizedRequest:
         """The largest next request, which ``usage`` is about."""
         return largest_of(self.requests)
@@ -201,9 +212,14 @@ def stats(options: StatsOptions) -> StatsResult:
     Lines are read one by one; only the messages' text stays in memory.
     """
     if options.rounds_out is not None:
-        from compactctl.commands.output_files import check_report
+        from compactctl.commands.output_files import (
+            TABLE_FORMATS,
+            check_report,
+            format_by_extension,
+        )
 
         check_report(options.rounds_out, (options.input.path,), force=options.force)
+        format_by_extension("--rounds-out", options.rounds_out, TABLE_FORMATS)
     transcript = scan(options.input)
     check_strict(transcript, options.input)
     extras = read_extras(options.extras)

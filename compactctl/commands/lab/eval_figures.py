@@ -18,6 +18,7 @@ from compactctl.store.files.limits import TEXT_LIMITS
 from compactctl.store.files.source import open_input
 from compactctl.tokens.budget import parse_share
 from compactctl.tokens.models.token_sizes import parse_token_size
+from compactctl.tokens.verdict import VERDICTS, Verdict
 
 RESAMPLES = 1_000
 """The number of times that sessions are resampled for an interval."""
@@ -51,7 +52,7 @@ class EvalFigures(Record):
 
     ``measures`` has those with any demand. ``beyond`` is the part kept by the policy of what random
     lines of the same size miss: 1 is all, 0 no more than they do, None if they miss nothing.
-    ``over`` counts contexts larger than the target.
+    ``over`` counts contexts larger than the target, and ``verdict`` is the worst of all contexts.
     """
 
     policy: str
@@ -62,7 +63,25 @@ class EvalFigures(Record):
     beyond: float | None
     pair_errors: int
     over: int
+    verdict: Verdict
     milliseconds: float
+
+    @property
+    def is_good(self) -> bool:
+        """Whether no context is over its target, and all of the sessions was read."""
+        return self.verdict in {"unchanged", "fits"}
+
+    @property
+    def over_text(self) -> str:
+        """In how many of its cuts it is over its target, unless it is in all of them."""
+        if self.over == self.cuts:
+            return "over target"
+        return f"over target in {self.over:,} of {self.cuts:,} cuts"
+
+    @property
+    def reason(self) -> str:
+        """Why it is not good: the worst verdict."""
+        return self.over_text if self.verdict == "over target" else self.verdict
 
 
 class Gate(Record, kw_only=False):
@@ -91,10 +110,14 @@ class Gate(Record, kw_only=False):
 
 
 class Baseline(Record, kw_only=False):
-    """The means of an earlier evaluation, by policy, asked share and measure."""
+    """The means of an earlier evaluation, by policy, asked share and measure.
+
+    ``within`` names the policies and asked shares without a context over its target.
+    """
 
     path: str
     means: Mapping[_Key, float]
+    within: frozenset[tuple[str, float]] = frozenset()
 
 
 def figures(trials: Sequence[Trial], seed: int) -> tuple[EvalFigures, ...]:
@@ -116,7 +139,10 @@ def interval(values: Sequence[float], seed: int) -> tuple[float, float]:
 def findings(
     figures: Sequence[EvalFigures], gates: Sequence[Gate], baseline: Baseline | None
 ) -> Iterator[str]:
-    """Yield a line for each limit that is violated, or for which nothing was measured."""
+    """Yield a line for each limit that is violated, or for which nothing was measured.
+
+    No figure is within a limit if the policy is over its target, or if text was not read.
+    """
     for gate in gates:
         yield from _missed(figures, gate)
     if baseline is not None:
@@ -142,12 +168,14 @@ def read_baseline(path: str) -> Baseline:
     """Read a document written by ``eval --json``. Raises UsageError, NoInputError."""
     data = open_input(path, TEXT_LIMITS).data
     try:
-        means = _unique(_means(json.loads(data)))
+        document: _EvalDocument = validated(json.loads(data), _EvalDocument)
+        means = _unique(_means(document))
     except (ValueError, RecursionError) as error:
         raise UsageError(
             f"{path}: is not a baseline; write one with compactctl lab eval … --json > {path}"
         ) from error
-    return Baseline(path, means)
+    within = frozenset((row.policy, row.asked) for row in document.figures if not row.over)
+    return Baseline(path, means, within)
 
 
 def _summed(trials: Sequence[Trial], seed: int) -> EvalFigures:
@@ -163,7 +191,8 @@ def _summed(trials: Sequence[Trial], seed: int) -> EvalFigures:
         measures={name: mean for name, mean in means.items() if mean is not None},
         beyond=_beyond(trials),
         pair_errors=sum(trial.pair_errors for trial in trials),
-        over=sum(trial.is_over for trial in trials),
+        over=sum(trial.judgment.is_over for trial in trials),
+        verdict=min((trial.verdict for trial in trials), key=VERDICTS.index),
         milliseconds=sum(trial.milliseconds for trial in trials) / len(trials),
     )
 
@@ -207,15 +236,17 @@ def _resampled(values: Sequence[float], random: Random) -> Iterator[float]:
 
 def _missed(figures: Sequence[EvalFigures], gate: Gate) -> Iterator[str]:
     matching = [row for row in figures if row.asked == gate.asked]
-    values = [(row.policy, _value(row, gate.measure)) for row in matching]
+    values = [(row, _value(row, gate.measure)) for row in matching]
     if all(value is None for _, value in values):
         yield f"{gate.text}: nothing was measured"
         return
-    for policy, value in values:
+    for row, value in values:
         if value is None:
-            yield f"{gate.text}: nothing was measured for {policy}"
+            yield f"{gate.text}: nothing was measured for {row.policy}"
+        elif not row.is_good:
+            yield f"{gate.text}: {row.policy} is {row.reason}"
         elif not gate.holds_for(value):
-            yield f"{gate.text}: {policy} has {gate.format_value(value)}"
+            yield f"{gate.text}: {row.policy} has {gate.format_value(value)}"
 
 
 def _value(figures: EvalFigures, measure: str) -> float | None:
@@ -243,6 +274,9 @@ def _fallen(figures: Sequence[EvalFigures], baseline: Baseline) -> Iterator[str]
         before = baseline.means[key]
         if exact(current[key]) < exact(before) - exact(TOLERANCE):
             yield f"{_figure_name(key)}: {current[key]:.3f}, {before:.3f} in the baseline"
+    for row in figures:
+        if row.over and (row.policy, row.asked) in baseline.within:
+            yield f"{row.policy} at {row.asked:g}: {row.over_text}, within it in the baseline"
     tried = {key[:2] for key in current}
     missing = [key for key in baseline.means if key not in current]
     missing_groups = dict.fromkeys(key[:2] for key in missing if key[:2] not in tried)
@@ -281,6 +315,7 @@ class _FiguresObject(Record, forbid_unknown_fields=False):
     policy: str
     asked: Share
     measures: dict[str, _MeanObject]
+    over: int = 0
 
 
 class _EvalDocument(Record, forbid_unknown_fields=False):
@@ -288,8 +323,7 @@ class _EvalDocument(Record, forbid_unknown_fields=False):
     figures: tuple[_FiguresObject, ...]
 
 
-def _means(document: object) -> Iterator[tuple[_Key, float]]:
-    read: _EvalDocument = validated(document, _EvalDocument)
-    for row in read.figures:
+def _means(document: _EvalDocument) -> Iterator[tuple[_Key, float]]:
+    for row in document.figures:
         for name, mean in row.measures.items():
             yield (row.policy, row.asked, name), mean.value

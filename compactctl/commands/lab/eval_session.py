@@ -21,6 +21,7 @@ from compactctl.errors import UsageError
 from compactctl.history.apply import apply
 from compactctl.history.pairs import atomic_units
 from compactctl.history.turns import preamble
+from compactctl.history.unread import describe_unread
 from compactctl.lab.controls import CONTROLS
 from compactctl.lab.cuts import Cut, cut_after, cuts_at, cuts_every, split_at_compactions
 from compactctl.lab.questions import context_text, make_questions, prompt
@@ -37,6 +38,7 @@ from compactctl.profiles.registry import DEFAULT_PROFILE, PROFILES, load_profile
 from compactctl.records import Record, field, replace
 from compactctl.store.files.source import digest_of
 from compactctl.tokens.budget import parse_share
+from compactctl.tokens.verdict import Judgment, Verdict
 
 EVERYTHING = "none"
 """The control that compacts nothing."""
@@ -91,6 +93,7 @@ class Trial(Record):
         tallies: the demand, and how much of it was met, by measure.
         chance: recall of random lines of the same size; None for controls.
         pair_errors: tool pairs that were separated.
+        is_incomplete: whether text of the session was not read, so that all of it is larger.
         milliseconds: the time it took, which depends on the machine.
     """
 
@@ -105,6 +108,7 @@ class Trial(Record):
     tallies: Mapping[str, Tally] = field(default_factory=dict)
     chance: Tally | None = None
     pair_errors: int = 0
+    is_incomplete: bool = False
     milliseconds: float = 0.0
 
     @property
@@ -113,9 +117,19 @@ class Trial(Record):
         return self.tokens / self.prefix
 
     @property
-    def is_over(self) -> bool:
-        """Whether more was kept than requested."""
-        return self.tokens > int(exact(self.asked) * self.prefix)
+    def judgment(self) -> Judgment:
+        """Whether the policy kept to the share that was requested, and whether it did anything."""
+        return Judgment(
+            tokens=self.tokens,
+            target=int(exact(self.asked) * self.prefix),
+            is_incomplete=self.is_incomplete,
+            is_unchanged=self.tokens == self.prefix,
+        )
+
+    @property
+    def verdict(self) -> Verdict:
+        """The worst that is true of the context."""
+        return self.judgment.verdict
 
 
 class GrownSession(Record):
@@ -220,7 +234,8 @@ class PrefixCompactor:
 class EvaluatedSession:
     """A transcript that was read and cut. Raises as ``stats`` does.
 
-    ``cases`` are the cuts that count; at ``skipped`` others the demand is too small.
+    ``cases`` are the cuts that count; at ``skipped`` others the demand is too small. ``unread``
+    describes the text that was not read, "" for none.
     """
 
     def __init__(self, path: str, options: CutOptions) -> None:
@@ -229,6 +244,7 @@ class EvaluatedSession:
         transcript = grown.transcript if grown else scan(input_options)
         check_strict(transcript, input_options)
         self.path, self.cwd, self._options = path, transcript.session.cwd, options
+        self.unread = describe_unread(transcript.unread)
         self.measured = measure(transcript, options.measure)
         self.measured.meter.prime(transcript.messages)
         edits = grown.edits if grown else ()
@@ -284,6 +300,7 @@ class EvaluatedSession:
             tallies={**score.tallies, **self._answers(case, context)},
             chance=None if policy.is_control else self._chance(case, tokens),
             pair_errors=score.pair_errors,
+            is_incomplete=bool(self.unread),
             milliseconds=1_000 * spent,
         )
         return trial, context

@@ -34,7 +34,7 @@ from compactctl.commands.lab.eval_session import (
     parse_shares,
     policies_of,
 )
-from compactctl.commands.output_files import check_report
+from compactctl.commands.output_files import TABLE_FORMATS, check_report, format_by_extension
 from compactctl.commands.page_choice import PageChoice
 from compactctl.commands.planning.plan import StageSettings, stage_list
 from compactctl.commands.planning.plan_file import read_plan
@@ -47,6 +47,7 @@ from compactctl.model.bounds import Positive
 from compactctl.records import Record, field, replace
 from compactctl.summaries.extract.entities import EntityKind
 
+REPORT_FORMATS = (*TABLE_FORMATS, "md")
 OTHERS = 8
 """The maximum number of other sessions that each one is compared with."""
 
@@ -132,7 +133,8 @@ class EvaluateOptions(Record):
     )
     report: str | None = ask(
         None,
-        "Write a row per context to this Parquet file.",
+        "Write a row per context to this file (.parquet, .csv, .jsonl), or a table of all figures "
+        "(.md).",
         OUTPUT,
         WRITES,
         path="here",
@@ -218,7 +220,8 @@ def evaluate(options: EvaluateOptions, progress: FilesProgress | None = None) ->
     """Cut every session, apply every policy before the cut, and measure it by what follows.
 
     A file that fails does not stop the others. Raises NoInputError if there are no files, and as
-    ``read_plan``, ``policies_of``, ``command_answerer`` and ``check_report`` do.
+    ``read_plan``, ``policies_of``, ``command_answerer``, ``check_report`` and
+    ``format_by_extension`` do.
     """
     plan = None if options.planned is None else read_plan(options.planned)
     profiles = [name.strip() for text in options.profiles for name in text.split(",")]
@@ -232,6 +235,7 @@ def evaluate(options: EvaluateOptions, progress: FilesProgress | None = None) ->
     trials: list[Trial] = []
     first_cuts: list[FirstCut] = []
     counters: dict[str, None] = {}
+    warnings: list[str] = []
     for item in inputs:
         try:
             session = _opened(item, cutting)
@@ -243,6 +247,7 @@ def evaluate(options: EvaluateOptions, progress: FilesProgress | None = None) ->
         else:
             outcomes.append(_outcome(session))
             counters[session.measured.counter.id] = None
+            warnings += [f"{item.path}: {session.unread}"] if session.unread else []
             first_cuts += [FirstCut(session.project, case) for case in session.cases[:1]]
         tally.done(item.path, item.n_bytes)
     result = EvaluateResult(
@@ -254,6 +259,7 @@ def evaluate(options: EvaluateOptions, progress: FilesProgress | None = None) ->
         trials=tuple(trials),
         figures=figures(trials, options.session.seed),
         noise=noise(first_cuts),
+        warnings=tuple(warnings),
     )
     return replace(result, findings=tuple(_findings(result)))
 
@@ -290,6 +296,10 @@ def _check_outputs(options: EvaluateOptions, inputs: Sequence[InputFile]) -> Non
     for path in (*filter(None, (options.report, options.plot)), *pages):
         check_report(path, reserved, force=options.force)
         reserved.append(path)
+    if options.report is not None:
+        format_by_extension("--report", options.report, REPORT_FORMATS)
+    if options.plot is not None:
+        format_by_extension("--plot", options.plot, ("svg",))
 
 
 def _opened(item: InputFile, options: CutOptions) -> EvaluatedSession:

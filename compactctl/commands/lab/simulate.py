@@ -31,6 +31,7 @@ from compactctl.commands.reading.transcript import InputOptions, check_strict, s
 from compactctl.errors import UsageError
 from compactctl.history.turns import split_conversations
 from compactctl.history.unread import describe_unread
+from compactctl.history.usage.rounds import Rounds, find_rounds
 from compactctl.model.bounds import Integer
 from compactctl.model.message import Message
 from compactctl.model.transcript import Transcript
@@ -75,6 +76,23 @@ class SimulateOptions(Record):
     )
 
 
+class ReplayedRounds(Record):
+    """The part of a session's rounds that is replayed, counted as ``stats --rounds`` counts them.
+
+    Attributes:
+        recorded, recorded_turns: all rounds with recorded usage, and the turns that they are in.
+        replayed, replayed_turns: those of the conversation that is replayed.
+        is_fitted: whether the sizes of requests are fitted to the recorded usage; otherwise they
+            are only counted.
+    """
+
+    recorded: int
+    recorded_turns: int
+    replayed: int
+    replayed_turns: int
+    is_fitted: bool
+
+
 class SimulateResult(Record):
     """The transcript's largest conversation, without compaction and with each profile.
 
@@ -87,6 +105,7 @@ class SimulateResult(Record):
     measure: Measurement
     conversations: int
     turns: int
+    rounds: ReplayedRounds
     unseen: int
     requests: tuple[SentRequest, ...]
     replays: tuple[SimulatedSession, ...]
@@ -140,6 +159,11 @@ def simulate(options: SimulateOptions) -> SimulateResult:
         measure=measured,
         conversations=len(conversations),
         turns=sum(message.starts_turn for message in conversation),
+        rounds=_replayed_rounds(
+            find_rounds(transcript, measured.meter),
+            conversation,
+            is_fitted=size.calibration is not None,
+        ),
         unseen=size.unseen,
         requests=tuple(SentRequest(size, held) for held, size in pairwise([0, *sizes])),
         replays=replays,
@@ -148,6 +172,20 @@ def simulate(options: SimulateOptions) -> SimulateResult:
             *transcript.warnings,
             *filter(None, (describe_unread(transcript.unread), size.doubt)),
         ),
+    )
+
+
+def _replayed_rounds(
+    rounds: Rounds, conversation: Sequence[Message], *, is_fitted: bool
+) -> ReplayedRounds:
+    ids = {message.id for message in conversation}
+    replayed = replace(rounds, rounds=tuple(r for r in rounds.rounds if r.place.message in ids))
+    return ReplayedRounds(
+        recorded=len(rounds.rounds),
+        recorded_turns=rounds.turns,
+        replayed=len(replayed.rounds),
+        replayed_turns=replayed.turns,
+        is_fitted=is_fitted,
     )
 
 

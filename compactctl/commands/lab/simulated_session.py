@@ -19,6 +19,7 @@ from compactctl.profiles.profile import BackgroundTrigger, Profile
 from compactctl.records import Record, field, replace
 from compactctl.tokens.fit import Limits
 from compactctl.tokens.trigger import Trigger, TriggerInput
+from compactctl.tokens.verdict import Judgment
 
 # foreground: before a request, because the trigger fired; background: during the work, as VS Code
 # Copilot Chat does; reactive: the request no longer fit; manual: only on request.
@@ -191,7 +192,7 @@ class SessionSimulator:
     ) -> tuple[CompactionKind, str]:
         if not self._due.conditions:
             return "manual", ""
-        if situation.tokens > self._most:
+        if not self._judge(situation.tokens).fits:
             return "reactive", f"more than {self._most_named}"
         background = self.profile.background
         if background is None:
@@ -238,7 +239,7 @@ class SessionSimulator:
             why=why,
             tokens_before=before.tokens,
             tokens_after=after.tokens,
-            fits=after.tokens <= self._most,
+            fits=self._judge(after.tokens).fits,
             stages=state.ran,
         )
 
@@ -252,8 +253,11 @@ class SessionSimulator:
             firings=tuple(firings),
             idle=idle,
             requests=tuple(requests),
-            over=sum(request.tokens > self._most for request in requests),
+            over=sum(not self._judge(request.tokens).fits for request in requests),
         )
+
+    def _judge(self, tokens: int) -> Judgment:
+        return Judgment(tokens=tokens, limit=self._most)
 
 
 def requests_of(messages: Sequence[Message]) -> Iterator[SimulatedRequest]:

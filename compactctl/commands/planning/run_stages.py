@@ -45,8 +45,10 @@ from compactctl.records import Record, field, replace
 from compactctl.stages.support.condensation import with_originals
 from compactctl.summaries.extract.passages import read_passages
 from compactctl.summaries.extract.user_words import choose_words
+from compactctl.tokens.fit import Limits
 from compactctl.tokens.meter import Meter
 from compactctl.tokens.trigger import Trigger, TriggerInput
+from compactctl.tokens.verdict import Judgment
 
 # The share of the size to reach up to which the newest work is protected by default.
 NEWEST_SHARE = 0.2
@@ -135,6 +137,27 @@ class Outcome(Record):
         if self.is_single:
             return SizeChange(before=before.request_tokens, after=after.request_tokens)
         return SizeChange(before=before.tokens, after=after.tokens)
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether any stage changed anything."""
+        return any(record.outcome == "applied" for record in self.stages)
+
+    def judge(
+        self, limits: Limits, *, is_refused: bool = False, is_incomplete: bool = False
+    ) -> Judgment:
+        """Judge the largest next request after the stages.
+
+        Without a target its limit is the size that gates compare with.
+        """
+        return Judgment(
+            tokens=self.after.request_tokens,
+            limit=limits.base_tokens if self.target is None else limits.budget.window,
+            target=self.target,
+            is_refused=is_refused,
+            is_incomplete=is_incomplete,
+            is_unchanged=not self.is_changed,
+        )
 
 
 class AppliedEdits(Record):

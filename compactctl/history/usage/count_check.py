@@ -9,7 +9,7 @@ from compactctl.history.usage.requests import Request
 from compactctl.model.message import MediaPart, Message
 from compactctl.records import Record, replace
 
-Verdict = Literal["too few", "as expected", "other tokens", "content missing"]
+CountVerdict = Literal["too few", "as expected", "other tokens", "content missing"]
 
 # These were chosen on 24 sessions of three projects, unchanged and with half of their results
 # emptied at random, and tested on 50 sessions of twelve other projects.
@@ -40,7 +40,7 @@ class CountCheck(Record):
     tolerance: float
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> CountVerdict:
         """What the figures mean."""
         if self.checked >= MIN_STEPS and self.missing > _MISSING * self.checked:
             return "content missing"

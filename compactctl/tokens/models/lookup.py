@@ -8,10 +8,12 @@ from compactctl.errors import suggestion
 from compactctl.records import Record, replace
 from compactctl.tokens.models import table
 from compactctl.tokens.models.names import (
+    ReleaseDate,
     dash_versions,
     is_edition,
     is_name_prefix,
     normalize_name,
+    split_date,
     strip_provider,
 )
 from compactctl.tokens.models.table import Family, VocabularyName
@@ -98,10 +100,10 @@ _CLAUDE_VERSION = re.compile(r"(?<!\d)(\d{1,2})(?:-(\d{1,2}))?(?!\d)")
 def resolve_model(name: str | None, user_models: UserModelTable = NO_USER_MODELS) -> ModelInfo:
     """Look up a model by its name, else by the longest prefix of it in a table.
 
-    Providers, regions and gateways before the name, and dates, variants and API versions after it,
-    are ignored. The user's table takes precedence over the built-in one. Never raises: an unknown
-    model gets the defaults of the provider in its name, else a window of 128,000 and estimates by
-    ``o200k_base``.
+    Providers, regions and gateways before the name, and variants and API versions after it, are
+    ignored; so is a date that only names a snapshot. The user's table takes precedence over the
+    built-in one. Never raises: an unknown model gets the defaults of the provider in its name, else
+    a window of 128,000 and estimates by ``o200k_base``.
     """
     built_in, row = _built_in(name), user_models.match(name)
     if row is None:
@@ -208,6 +210,11 @@ _ROWS = {
 _PREFIXES = {
     dash_versions(name[:-1]) for row in table.MODELS for name in row[0].split() if name[-1] == "*"
 }
+_RELEASES: dict[str, dict[str, _Row]] = {}
+for _name, _row in _ROWS.items():
+    _base, _date = split_date(_name)
+    if _date is not None:
+        _RELEASES.setdefault(_base, {})[_date.digits] = _row
 _WINDOWS = {
     family.label: {row[2] for row in table.MODELS if row[1] is family}
     for family in {row[1] for row in table.MODELS}
@@ -221,11 +228,33 @@ _PROVIDERS = {
 
 def _longest_match(bare: str) -> _Row | None:
     for end in range(min(len(bare), _MAX_NAME_LENGTH), 0, -1):
-        row = _ROWS.get(bare[:end])
-        if row and is_name_prefix(bare[:end], bare):
-            is_name = bare[:end] not in _PREFIXES and is_edition(bare[end:])
-            return replace(row, rule="name") if is_name else row
+        name = bare[:end]
+        row = _ROWS.get(name)
+        if row and is_name_prefix(name, bare):
+            is_name = name not in _PREFIXES and is_edition(bare[end:])
+            return _of_edition(name, split_date(bare[end:])[1]) if is_name else row
     return None
+
+
+def _of_edition(name: str, date: ReleaseDate | None) -> _Row:
+    """Return the row of a listed model, or of the model of that name with this date.
+
+    "gpt-4.1-2025-04-14" is a snapshot of gpt-4.1: a date that is written out after a version. But
+    "mistral-medium-2312" is another model than mistral-medium is today, as "gpt-3.5-turbo-0613" is
+    another than gpt-3.5-turbo. If such a date is not listed, the row of the newest date before it
+    is inferred, else the one with the smallest window.
+    """
+    row, releases = _ROWS[name], _RELEASES.get(name, {})
+    if date is None:
+        return replace(row, rule="name")
+    if date.digits in releases:
+        return replace(releases[date.digits], rule="name")
+    if date.is_written_out and any(map(str.isdigit, name)):
+        return replace(row, rule="name")
+    earlier = [digits for digits in releases if "20" <= digits < date.digits]
+    if earlier:
+        return releases[max(earlier)]
+    return min((row, *releases.values()), key=lambda release: release.window)
 
 
 def _claude(bare: str) -> _Row | None:

@@ -2,6 +2,8 @@
 
 import re
 
+from compactctl.records import Record
+
 # Clouds prefix region and vendor ("us.anthropic.claude-…"), libraries a provider ("openai:gpt-…").
 # Other vendors before a colon may be models of Ollama, such as "mistral:7b".
 _PREFIX = re.compile(
@@ -18,6 +20,31 @@ _EDITION = re.compile(
     r"(?:-(?:\d{4}-\d\d-\d\d|\d\d-\d\d(?:\d\d)?|\d{4}|\d{6}|\d{8}|v\d+|latest|preview|default|exp|beta"
     r"|(?:a|x)?\d+(?:-\d+)?[be]|instruct|it|chat|fp8|maas)(?![0-9a-z])|[@:][-\w]+)*+"
 )
+
+# A date: written out ("2025-04-14", "20250414", "09-2025", "05-06"), or as digits ("2312" for
+# December 2023, "0613" for 13 June, "250711"). Four digits may also be a size.
+_DATE = re.compile(
+    r"[-@:](?:20(?P<iso>\d\d-\d\d-\d\d|\d{6})|(?P<month>\d\d)-20(?P<year>\d\d)|(?P<day>\d\d-\d\d)"
+    r"|(?P<digits>\d{6}|(?:2[3-9]|3\d)(?:0[1-9]|1[0-2])|(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])))"
+    r"(?![0-9a-z])"
+)
+
+
+class ReleaseDate(Record):
+    """A date in a model's name.
+
+    Attributes:
+        digits: those of year, month and day, as far as the name has them: "2312", "0613".
+        is_written_out: whether it is more than bare digits, as in "2025-04-14".
+    """
+
+    digits: str
+    is_written_out: bool
+
+    @property
+    def has_year(self) -> bool:
+        """Whether it can be compared with other dates."""
+        return self.digits >= "20"
 
 
 def normalize_name(name: str | None) -> str:
@@ -53,3 +80,15 @@ def is_name_prefix(prefix: str, name: str) -> bool:
 def is_edition(suffix: str) -> bool:
     """Return whether what follows a model's dashed name only names an edition, such as its date."""
     return _EDITION.fullmatch(suffix) is not None
+
+
+def split_date(name: str) -> tuple[str, ReleaseDate | None]:
+    """Return what precedes the first date in a dashed name, and the date; None without one."""
+    match = _DATE.search(name)
+    if match is None:
+        return name, None
+    parts = match.groupdict("")
+    text = "".join(parts[name] for name in ("iso", "year", "month", "day", "digits"))
+    return name[: match.start()], ReleaseDate(
+        digits=text.replace("-", ""), is_written_out=match["digits"] is None
+    )

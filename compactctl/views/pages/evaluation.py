@@ -10,12 +10,14 @@ from compactctl.views.pages.drawing import ChartLine, series
 from compactctl.views.pages.page import PageNames, page_contents_of_many, page_of
 from compactctl.views.results.evaluate import (
     CAVEAT,
+    MARKS,
     REUSE,
     REUSE_LEGEND,
     STATE,
     STATE_LEGEND,
     TITLES,
     Curve,
+    answer,
     asked_shares,
     curves,
     percent_text,
@@ -26,6 +28,10 @@ from compactctl.views.terminal.text import plural, share_text
 
 _BEYOND = "beyond"
 _CHART_LINES = 5
+# The space that the label of a point takes, in percent of the chart.
+_LABEL_WIDTH, _LABEL_HEIGHT = 7.0, 4.0
+# To the right of this there is no space for a label, so that it is on the left.
+_LABELED_ON_THE_LEFT = 90.0
 # The space above and to the right is for the labels of points.
 _TOP, _RIGHT = 96.0, 96.0
 _TITLES = {**TITLES, _BEYOND: "Beyond chance"}
@@ -41,6 +47,7 @@ def evaluate_page(result: EvaluateResult, choice: PageChoice) -> str:
         "evaluation",
         {
             "title": "What survives compaction",
+            "answer": answer(result, policies),
             "caveat": CAVEAT,
             "facts": list(_facts(result, cuts, names)),
             "holds": list(page_contents_of_many(choice)),
@@ -102,12 +109,13 @@ def _table(
         if name in measures and any(_cell(row, name) for row in figures)
     }
     return {
-        "titles": ("Policy", "Asked", "Kept", *titles.values()),
+        "titles": ("Policy", "Asked", "Kept", "Over", *titles.values()),
         "rows": [
             (
                 policies[row.policy],
                 f"{100 * row.asked:.3g}%",
                 percent_text(row.kept),
+                f"{row.over:,}",
                 *(_cell(row, name) for name in titles),
             )
             for row in figures
@@ -156,9 +164,10 @@ def recall_chart(curves: Sequence[Curve], labels: Sequence[str]) -> dict[str, ob
     if not shares:
         return None
     widest = max(0.05, *shares)
+    places = _label_places(curves, widest)
     return {
         "curves": [
-            _curve(index, curve, label, widest)
+            _curve(index, curve, label, widest, places)
             for index, (curve, label) in enumerate(zip(curves, labels, strict=True))
         ],
         "across": [ChartLine(label=f"{n * 20}%", at=_y(n / _CHART_LINES)) for n in range(1, 6)],
@@ -169,12 +178,42 @@ def recall_chart(curves: Sequence[Curve], labels: Sequence[str]) -> dict[str, ob
     }
 
 
-def _curve(index: int, curve: Curve, label: str, widest: float) -> dict[str, object]:
+def _label_places(curves: Sequence[Curve], widest: float) -> Iterator[float]:
+    """Yield the height of the label of each point: that of the point, or the next free one below.
+
+    At the lower end, where nothing is free, labels go up.
+    """
+    taken: list[tuple[float, float]] = []
+    for point in (point for curve in curves for point in curve.points):
+        x, y = _x(point.kept.value, widest), _y(point.measures["recall"].value)
+        heights = [y + step * _LABEL_HEIGHT for step in (*range(20), *range(-1, -20, -1))]
+        inside = [height for height in heights if _LABEL_HEIGHT < height < 100 - _LABEL_HEIGHT]
+        free = (height for height in inside if not _is_taken(x, height, taken))
+        place = round(next(free, y), 2)
+        taken.append((x, place))
+        yield place
+
+
+def _is_taken(x: float, y: float, labels: Sequence[tuple[float, float]]) -> bool:
+    return any(
+        abs(x - other_x) < _LABEL_WIDTH and abs(y - other_y) < _LABEL_HEIGHT
+        for other_x, other_y in labels
+    )
+
+
+def _curve(
+    index: int, curve: Curve, label: str, widest: float, label_places: Iterator[float]
+) -> dict[str, object]:
     """Return a named curve: its class, an SVG path over 100 by 100, and its points."""
-    dots = [_dot(point, label, widest) for point in curve.points]
+    mark = MARKS[index : index + 1]
+    dots = [
+        {**_dot(point, label, widest), "label": f"{mark} {point.asked:.0%}", "label_y": place}
+        for point, place in zip(curve.points, label_places, strict=False)
+    ]
     return {
         "label": label,
-        "name": series(index),
+        "mark": mark,
+        "name": "s-control" if curve.is_control else series(index),
         "is_control": curve.is_control,
         "path": "M" + "L".join(f"{dot['x']} {dot['y']}" for dot in dots),
         "dots": dots,
@@ -184,11 +223,13 @@ def _curve(index: int, curve: Curve, label: str, widest: float) -> dict[str, obj
 def _dot(point: EvalFigures, label: str, widest: float) -> dict[str, object]:
     """Return a point, the vertical extent of its interval, and its label."""
     mean = point.measures["recall"]
+    x = _x(point.kept.value, widest)
     says = f"{label}: {100 * mean.value:.1f}% recall at {100 * point.kept.value:.1f}% kept"
     if mean.sessions > 1:
         says += f", 95% from {100 * mean.low:.1f} to {100 * mean.high:.1f}"
     return {
-        "x": _x(point.kept.value, widest),
+        "x": x,
+        "is_left": x > _LABELED_ON_THE_LEFT,
         "y": _y(mean.value),
         "low": _y(mean.low),
         "high": _y(mean.high),

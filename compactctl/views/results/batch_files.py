@@ -4,9 +4,6 @@ The commands are those that the vendors document: GitHub's workflow commands, Az
 commands and GitLab's sections. Text from transcripts is escaped so that it cannot end them.
 """
 
-import csv
-import io
-import json
 import os
 import re
 import sys
@@ -29,16 +26,13 @@ from compactctl.commands.batch.report_format import (
 )
 from compactctl.commands.batch.row import MAX_FAULTS, BatchRow
 from compactctl.commands.measuring.figures import FileDetails, MessageDetails
-from compactctl.commands.output_files import WrittenFile
-from compactctl.errors import UsageError
+from compactctl.commands.output_files import WrittenFile, format_by_extension
 from compactctl.records import replace
-from compactctl.store.files.content import Content
-from compactctl.store.files.filesystem import FileSystem
 from compactctl.store.files.source import append_lines
-from compactctl.store.publish.publish import write_output
 from compactctl.views.facts import status_text
 from compactctl.views.results.rounds import ROUND_TYPES, round_row
-from compactctl.views.table_file import TableFile, write_table
+from compactctl.views.table_file import TableFile, write_table, write_text
+from compactctl.views.table_text import csv_text, jsonl_text, markdown_text
 from compactctl.views.terminal.text import line_text, plural, share_text, size_text
 
 _MAX_ANNOTATIONS = 10
@@ -55,11 +49,6 @@ _GITHUB = {"%": "%25", "\r": "%0D", "\n": "%0A"}
 _GITHUB_PROPERTY = {**_GITHUB, ":": "%3A", ",": "%2C"}
 # What XML 1.0 has no way to write.
 _UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-# What Markdown or HTML in it would take for markup.
-_MARKUP = re.compile(r"([\\`*_{}\[\]<>()#+!|~&@:-])")
-_MAX_TEXT = 300
-# What a spreadsheet takes for the beginning of a formula, as OWASP lists them.
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _MESSAGES, _ROUNDS = "compactctl.messages", "compactctl.batch-rounds"
 _DETAILS_VERSION = 1
 """Goes up when a column is removed or changes its meaning."""
@@ -98,15 +87,15 @@ def report_format(path: str, asked: str | None) -> str:
 
     Raises UsageError if no format has the suffix.
     """
-    ending = Path(path).suffix.removeprefix(".").lower() or "parquet"
-    if asked or ending in REPORT_FORMATS:
-        return asked or ending
-    if ending == "xml":
-        return "junit"
-    raise UsageError(
-        f"--report {path}: no report format ends in .{ending}; use {', '.join(REPORT_FORMATS)} "
-        "or xml, or name the format with --report-format"
+    if asked is not None:
+        return asked
+    kind = format_by_extension(
+        "--report",
+        path,
+        (*REPORT_FORMATS, "xml"),
+        otherwise=", or name the format with --report-format",
     )
+    return "junit" if kind == "xml" else kind
 
 
 def with_report(result: BatchResult, path: str, kind: str, *, force: bool) -> BatchResult:
@@ -117,14 +106,9 @@ def with_report(result: BatchResult, path: str, kind: str, *, force: bool) -> Ba
     if kind == "parquet":
         warnings = write_report(result.rows, path, force=force)
     else:
-        content = Content.from_chunks((_bytes(_TEXTS[kind](result)),))
-        warnings = write_output(FileSystem(), Path(path), content, force=force)
+        warnings = write_text(_TEXTS[kind](result), path, force=force)
     file = WrittenFile(path=path, kind="report", rows=len(result.rows), warnings=warnings)
     return replace(result, written=(*result.written, file))
-
-
-def _bytes(text: str) -> bytes:
-    return text.encode("utf-8", "backslashreplace")
 
 
 def write_report(
@@ -146,21 +130,12 @@ def write_values(
 
 def batch_csv(result: BatchResult) -> str:
     """Return a header and a line per file; a text that would be a formula begins with '."""
-    page = io.StringIO(newline="")
-    writer = csv.DictWriter(page, TABLE_TYPES, lineterminator="\n")
-    writer.writeheader()
-    for row in result.rows:
-        writer.writerow({name: _cell(value) for name, value in table_values(row).items()})
-    return page.getvalue()
-
-
-def _cell(value: object) -> object:
-    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
+    return csv_text(TABLE_TYPES, map(table_values, result.rows))
 
 
 def batch_jsonl(result: BatchResult) -> str:
     """Return one line per file, each a JSON object."""
-    return "".join(json.dumps(table_values(row)) + "\n" for row in result.rows)
+    return jsonl_text(map(table_values, result.rows))
 
 
 def batch_markdown(result: BatchResult) -> str:
@@ -193,15 +168,9 @@ def _markdown_lines(result: BatchResult) -> Iterator[str]:
         yield "| file | status | why |"
         yield "| --- | --- | --- |"
         yield from (
-            f"| {_plain(row.path)} | {row.status} | {_plain(finding(row, fail_on))} |"
+            f"| {markdown_text(row.path)} | {row.status} | {markdown_text(finding(row, fail_on))} |"
             for row in rows
         )
-
-
-def _plain(text: str) -> str:
-    shown = line_text(text)
-    cut = f"{shown[:_MAX_TEXT]}…" if len(shown) > _MAX_TEXT else shown
-    return _MARKUP.sub(r"\\\1", cut)
 
 
 def batch_junit(result: BatchResult) -> str:
@@ -328,7 +297,7 @@ def annotate(result: BatchResult, runner: str) -> None:
         sys.stderr.write(f"{line}\n")
     summary = os.environ.get("GITHUB_STEP_SUMMARY")
     if chosen == "github" and summary:
-        _append(Path(summary), _bytes(batch_markdown(result)))
+        _append(Path(summary), batch_markdown(result).encode("utf-8", "backslashreplace"))
 
 
 def _append(summary: Path, page: bytes) -> None:

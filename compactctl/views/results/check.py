@@ -8,7 +8,13 @@ from compactctl.commands.inspect.check import CheckResult
 from compactctl.profiles.profile import NO_LEVEL
 from compactctl.store.files.source import STANDARD_STREAM
 from compactctl.tokens.budget import utilization
-from compactctl.views.encode import doubt_fields, encoded, fit_fields, measure_fields
+from compactctl.views.encode import (
+    doubt_fields,
+    encoded,
+    fit_fields,
+    measure_fields,
+    verdict_fields,
+)
 from compactctl.views.facts import base_text, counter_text, warning_lines
 from compactctl.views.faults import fault_rows, fault_table, place_text, verdict
 from compactctl.views.islands import continue_command
@@ -79,7 +85,7 @@ def _others(result: CheckResult) -> Iterator[str | Verbatim]:
         what = f"{place_text(fault)}: {one_line(fault.text)}"
         if fault.island is not None:
             command = continue_command(path, fault.island)
-            yield Verbatim(f"{what}; {command} continues there" if command else what)
+            yield Verbatim(f"{what}; continue there: {command}" if command else what)
             continue
         since = f" since {fault.fixed_since}" if fault.fixed_since else ""
         fixes = f"{client} fixes it{since}"
@@ -102,6 +108,7 @@ def check_document(result: CheckResult) -> dict[str, Any]:
         "shouldCompact": result.due,
         "conversationCount": result.stats.counts.conversations,
         "dueConversationCount": len(result.fired_in),
+        **verdict_fields(result.stats.judgment),
         "withinBudget": usage.tokens <= usage.available,
         "estimatedInputTokens": usage.tokens,
         **doubt_fields(result.stats),
@@ -127,7 +134,7 @@ def check_messages(result: CheckResult) -> Iterator[str]:
 def _fired_text(result: CheckResult) -> str:
     """Return the condition that fired, and in how many conversations if there are several."""
     if not result.fired_in:
-        return REFUSED
+        return REFUSED if result.stats.is_refused else "the context is larger than the window"
     text = result.trigger.describe(result.fired_in[0])
     count = result.stats.counts.conversations
     return text if count <= 1 else f"{text}, in {len(result.fired_in):,} of {count:,} conversations"

@@ -16,6 +16,7 @@ from compactctl.views.encode import (
     encoded,
     fit_fields,
     measure_fields,
+    verdict_fields,
     written_fields,
 )
 from compactctl.views.facts import (
@@ -74,7 +75,7 @@ def compact_terminal(result: CompactResult) -> Iterator[ScreenItem]:
     yield answer_line(result)
     if result.outcome.conversation.after != result.outcome.conversation.before:
         yield share_line(result)
-    if result.is_over and not result.outcome.not_due:
+    if result.judgment.is_over and not result.outcome.not_due:
         yield _advice_on_size(result)
     yield from assumption_lines(result.measure, result.outcome.size)
     if not result.compacted:
@@ -102,6 +103,7 @@ def compact_document(result: CompactResult) -> dict[str, Any]:
         "targetTokens": outcome.target,
         "compacted": result.compacted,
         "fits": result.fits,
+        **verdict_fields(result.judgment),
         "dryRun": result.options.output.dry_run,
         "stagesUsed": [record.name for record in used],
         "stages": [_stage(record, result) for record in result.stages],
@@ -248,11 +250,20 @@ def answer_line(result: CompactResult) -> Accent:
     size = f"{before:,} → {after:,} tokens {where} ({change_text(before, after)})"
     if not result.compacted:
         size = f"{before:,} tokens {where}: nothing was changed"
-    if result.outcome.not_due or not result.is_over:
-        unknown = ", and whether that fits is unknown" if result.unread else ""
-        return Accent(f"{size}{unknown}", "bold")
-    over = f"{result.largest_after - result.limit:,} over {_limit_text(result)}"
-    return Accent(f"{size}: {over}", "bold red")
+    return Accent(f"{size}{_verdict_text(result)}", "bold" if result.judgment.fits else "bold red")
+
+
+def _verdict_text(result: CompactResult) -> str:
+    """Return what is worst about the next request, to follow its size; "" if it fits."""
+    match result.judgment.verdict:
+        case "will be refused":
+            return f": {verdict(refused_among(result.remaining))}"
+        case "incomplete":
+            return ", and whether that fits is unknown"
+        case "over limit" | "over target":
+            return f": {result.largest_after - result.limit:,} over {_limit_text(result)}"
+        case _:
+            return ""
 
 
 def share_line(result: CompactResult) -> str:
@@ -310,7 +321,10 @@ def _advice_on_nothing(result: CompactResult) -> Iterator[str]:
     """Yield why nothing was changed, and how to compact anyway."""
     if result.outcome.not_due:
         yield f"{result.outcome.not_due}; leave out --if-needed to compact anyway"
-    elif all(record.outcome == "not-needed" for record in result.stages) and result.fits:
+    elif (
+        all(record.outcome == "not-needed" for record in result.stages)
+        and result.judgment.is_within
+    ):
         target = f"within the target of {result.limit:,} already"
         yield f"{target}; use --stages or a lower --target to compact anyway"
 
@@ -583,6 +597,7 @@ def rescue_document(result: RescueResult) -> dict[str, Any]:
         "continueWith": result.continue_with,
         "earlier": None if result.earlier is None else result.earlier.id,
         "uncountedTokens": result.uncounted,
+        **verdict_fields(result.judgment),
         "compact": compact_document(result.compacted),
     }
 

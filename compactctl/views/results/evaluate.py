@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from compactctl.commands.lab.eval_figures import SCHEMA, EvalFigures, Mean
 from compactctl.commands.lab.eval_session import Trial
-from compactctl.commands.lab.evaluate import EvaluateResult
+from compactctl.commands.lab.evaluate import REPORT_FORMATS, EvaluateResult
+from compactctl.commands.output_files import format_by_extension
 from compactctl.lab.score import ANSWERS, MEASURES
 from compactctl.records import Record
-from compactctl.store.files.content import Content
-from compactctl.store.files.filesystem import FileSystem
-from compactctl.store.publish.publish import write_output
 from compactctl.views.encode import encoded, record
 from compactctl.views.facts import warning_lines
-from compactctl.views.table_file import write_table
+from compactctl.views.table_file import write_table, write_text
+from compactctl.views.table_text import markdown_row, markdown_text, rows_text
 from compactctl.views.terminal.screen import Accent, Fact, Facts, ScreenItem, Verbatim
 from compactctl.views.terminal.tables import Column, number, table, text
 from compactctl.views.terminal.text import line_text, one_line, path_name, plural, share_text
@@ -41,7 +40,8 @@ REUSE_LEGEND = (
 STATE_LEGEND = "What the agent should still know."
 # Small enough for a narrow terminal.
 _PLOT_WIDTH, _PLOT_HEIGHT = 30, 11
-_MARKS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+MARKS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+"""The letters that stand for policies in drawings."""
 _WIDTH, _HEIGHT = 720, 420
 _TITLE = "What sessions named later that was still in the context"
 _STYLE = """\
@@ -73,8 +73,13 @@ _COLUMNS: Mapping[str, str] = {
     "prefix": "int64",
     "tokens": "int64",
     "kept": "float64",
+    "verdict": "large_string",
     "pair_errors": "int64",
     "milliseconds": "float64",
+}
+_TYPES: Mapping[str, str] = {
+    **_COLUMNS,
+    **{f"{name}_{what}": "int64" for name in _TALLIES for what in ("asked", "hits")},
 }
 _METADATA = "compactctl.eval"
 _VERSION = 1
@@ -106,7 +111,7 @@ class _Scale:
 
 def evaluate_terminal(result: EvaluateResult) -> Iterator[ScreenItem]:
     """Yield two tables of figures, the recall curve, and a row per session if there are several."""
-    yield Accent(_answer(result), "bold")
+    yield Accent(answer(result), "bold")
     yield CAVEAT
     yield Facts(tuple(_facts(result)))
     if not result.figures:
@@ -151,18 +156,45 @@ def evaluate_messages(result: EvaluateResult) -> Iterator[str]:
     yield from (f"gate: {line_text(finding)}" for finding in result.findings)
 
 
-def _answer(result: EvaluateResult) -> str:
-    """Return what the policy that recalls most with the fewest tokens keeps of names and words."""
+def answer(result: EvaluateResult, names: Mapping[str, str] | None = None) -> str:
+    """Return what the policy that recalls most with the fewest tokens keeps of names and words.
+
+    A policy that is over its target, or compacts nothing, is not compared. ``names`` are others to
+    show for the policies.
+    """
+    shown = names or {}
     asked = min(asked_shares(result), default=None)
-    rows = [row for row in result.figures if row.asked == asked]
-    if asked is None or not rows:
+    if asked is None:
         return "nothing was measured"
-    best = max(rows, key=_recall)
+    rows = [row for row in result.figures if row.asked == asked]
+    policies = {policy.name for policy in result.policies}
+    if not any(_is_compared(row) for row in rows if row.policy in policies):
+        nearest = min((row for row in rows if row.policy in policies), key=lambda row: row.over)
+        return one_line(_none_fits(nearest, shown.get(nearest.policy, nearest.policy)))
+    best = max(
+        filter(_is_compared, rows),
+        key=lambda row: (_recall(row), row.policy in policies),
+    )
     words = best.measures.get("words")
     reused = f"{share_text(_recall(best))} of the names"
     if words is not None:
         reused = f"{reused} and {share_text(words.value)} of the words"
-    return one_line(f"{best.policy} keeps {reused} used again, in {asked:.0%} of the tokens")
+    name = shown.get(best.policy, best.policy)
+    return one_line(f"{name} keeps {reused} used again, in {asked:.0%} of the tokens")
+
+
+def _is_compared(row: EvalFigures) -> bool:
+    return not row.over and row.verdict != "unchanged"
+
+
+def _none_fits(nearest: EvalFigures, name: str) -> str:
+    """Return why no policy is the best, with the one that comes nearest to its target."""
+    if not nearest.over:
+        return f"no policy compacted anything at {nearest.asked:.0%} of the tokens"
+    return (
+        f"no policy keeps to {nearest.asked:.0%} of the tokens: {name} is "
+        f"{nearest.over_text} and keeps {share_text(nearest.kept.value)}"
+    )
 
 
 def _facts(result: EvaluateResult) -> Iterator[Fact]:
@@ -195,7 +227,7 @@ def _reuse_table(figures: Sequence[EvalFigures]) -> ScreenItem:
     columns = (
         (number("Kept"), [percent_text(row.kept) for row in figures]),
         *_measured(figures, REUSE),
-        (number("95% of recall", spare=len(REUSE)), [_interval(row) for row in figures]),
+        (number("95% interval", spare=len(REUSE)), [_interval(row) for row in figures]),
     )
     return _figures_table(figures, columns)
 
@@ -269,7 +301,7 @@ def _plot(recall_curves: Sequence[Curve]) -> Iterator[str]:
     """Draw recall over tokens kept, with a letter per policy."""
     widest = max(point.kept.value for curve in recall_curves for point in curve.points)
     rows = [[" "] * (_PLOT_WIDTH + 1) for _ in range(_PLOT_HEIGHT)]
-    for curve, mark in reversed(list(zip(recall_curves, _MARKS, strict=False))):
+    for curve, mark in reversed(list(zip(recall_curves, MARKS, strict=False))):
         for point in curve.points:
             across = round(point.kept.value / widest * _PLOT_WIDTH)
             up = round(point.measures["recall"].value * (_PLOT_HEIGHT - 1))
@@ -282,7 +314,7 @@ def _plot(recall_curves: Sequence[Curve]) -> Iterator[str]:
 
 
 def _plot_legend(recall_curves: Sequence[Curve]) -> str:
-    marked = zip(recall_curves, _MARKS, strict=False)
+    marked = zip(recall_curves, MARKS, strict=False)
     return ", ".join(f"{mark} {one_line(curve.name)}" for curve, mark in marked)
 
 
@@ -320,9 +352,8 @@ def _first(result: EvaluateResult) -> str:
 
 
 def write_plot(result: EvaluateResult, path: str | Path, *, force: bool) -> tuple[str, ...]:
-    """Write the drawing completely or not at all; return warnings. Raises as ``write_output``."""
-    content = Content.from_chunks((drawing(result).encode(),))
-    return write_output(FileSystem(), Path(path), content, force=force)
+    """Write the drawing; see ``write_text``."""
+    return write_text(drawing(result), path, force=force)
 
 
 def drawing(result: EvaluateResult) -> str:
@@ -382,16 +413,46 @@ def _svg_legend(curve: Curve, color: str, row: int) -> Sequence[str]:
     )
 
 
-def write_trials(
-    trials: Sequence[Trial], path: str | Path, *, force: bool = False
-) -> tuple[str, ...]:
-    """Write one line per context; see ``write_table``. Values that were not measured are null."""
-    counts = {f"{name}_{what}": "int64" for name in _TALLIES for what in ("asked", "hits")}
-    types = {**_COLUMNS, **counts}
-    return write_table(map(_flat, trials), types, {_METADATA: _VERSION}, path, force=force)
+def write_report(result: EvaluateResult, path: str, *, force: bool = False) -> tuple[str, ...]:
+    """Write a row per context in the format of the extension, for Markdown all figures.
+
+    Return warnings. Raises UsageError and DiskError as ``write_output`` does.
+    """
+    kind = format_by_extension("--report", path, REPORT_FORMATS)
+    rows = map(_flat, result.trials)
+    if kind == "parquet":
+        return write_table(rows, _TYPES, {_METADATA: _VERSION}, path, force=force)
+    text = evaluate_markdown(result) if kind == "md" else rows_text(kind, _TYPES, rows)
+    return write_text(text, path, force=force)
+
+
+def evaluate_markdown(result: EvaluateResult) -> str:
+    """Return a Markdown page: the answer, and a table of the figures in percent."""
+    columns = (
+        ("Policy", [markdown_text(row.policy) for row in result.figures]),
+        ("Asked", [f"{100 * row.asked:.3g}" for row in result.figures]),
+        ("Kept", [percent_text(row.kept) for row in result.figures]),
+        ("Over", [_count(row.over) for row in result.figures]),
+        *(
+            (title, [percent_text(row.measures.get(name)) for row in result.figures])
+            for name, title in TITLES.items()
+        ),
+    )
+    shown_columns = [(title, cells) for title, cells in columns if any(cells)]
+    lines = ["## compactctl lab eval", "", markdown_text(answer(result)), "", CAVEAT]
+    if shown_columns:
+        rows = zip(*(cells for _, cells in shown_columns), strict=True)
+        lines += [
+            "",
+            markdown_row([title for title, _ in shown_columns]),
+            markdown_row(["---", *["---:"] * (len(shown_columns) - 1)]),
+            *map(markdown_row, rows),
+        ]
+    return "\n".join([*lines, ""])
 
 
 def _flat(trial: Trial) -> dict[str, object]:
+    """Return a value for each of ``_TYPES``; None if it was not measured."""
     row: dict[str, object] = {name: getattr(trial, name) for name in _COLUMNS}
     tallies: dict[str, Tally | None] = {**trial.tallies, "chance": trial.chance}
     for name in _TALLIES:
@@ -408,4 +469,6 @@ def _figures(figures: EvalFigures) -> dict[str, Any]:
 
 @encoded.register
 def _trial(trial: Trial) -> dict[str, Any]:
-    return record(trial, without=("project",), requests="laterRequests", prefix="prefixTokens")
+    without = ("project", "is_incomplete")
+    fields = record(trial, without=without, requests="laterRequests", prefix="prefixTokens")
+    return {**fields, "verdict": trial.verdict}

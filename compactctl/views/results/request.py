@@ -50,7 +50,13 @@ def _fit_line(result: StatsResult) -> Accent:
         return Accent(f"{size}: does not fit, {tokens - window:,} over", "bold red")
     if result.is_refused:
         return Accent(f"{size}: {REFUSED}", "bold red")
-    return Accent(f"{size}: {'unknown whether it fits' if result.unread else 'fits'}", "bold")
+    match result.judgment.verdict:
+        case "will be refused":
+            return Accent(f"{size}: fits, but will be refused", "bold red")
+        case "incomplete":
+            return Accent(f"{size}: unknown whether it fits", "bold red")
+        case _:
+            return Accent(f"{size}: fits", "bold")
 
 
 def _limit_line(result: StatsResult) -> Iterator[Accent]:

@@ -390,11 +390,16 @@ def _legend(names: list[str], timeline: "Timeline") -> str:
 def write_rounds(
     rounds: Rounds, costs: Costs | None, path: str | Path, *, force: bool = False
 ) -> tuple[str, ...]:
-    """Write one line per round; see ``write_table``."""
-    from compactctl.views.table_file import write_table
+    """Write one line per round, in the format of the extension; see ``write_table``."""
+    from compactctl.commands.output_files import TABLE_FORMATS, format_by_extension
+    from compactctl.views.table_file import write_table, write_text
+    from compactctl.views.table_text import rows_text
 
+    kind = format_by_extension("--rounds-out", str(path), TABLE_FORMATS)
     rows = (round_row(r, cost) for r, cost in with_costs(rounds.rounds, costs))
-    return write_table(rows, ROUND_TYPES, {ROUNDS: ROUNDS_VERSION}, path, force=force)
+    if kind == "parquet":
+        return write_table(rows, ROUND_TYPES, {ROUNDS: ROUNDS_VERSION}, path, force=force)
+    return write_text(rows_text(kind, ROUND_TYPES, rows), path, force=force)
 
 
 def round_row(round_: Round, cost: RoundCost | None) -> dict[str, object]:

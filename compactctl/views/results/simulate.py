@@ -1,11 +1,15 @@
 """When each profile would have compacted a session, and to what size."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from compactctl.commands.lab.simulate import SimulateResult
-from compactctl.commands.lab.simulated_session import SimulatedCompaction, SimulatedSession
+from compactctl.commands.lab.simulated_session import (
+    CompactionKind,
+    SimulatedCompaction,
+    SimulatedSession,
+)
 from compactctl.commands.measuring.next_request import InputCost
 from compactctl.views.encode import encoded, measure_fields, record
 from compactctl.views.facts import counter_text, model_text, warning_lines
@@ -15,6 +19,12 @@ from compactctl.views.terminal.tables import Column, number, table, text
 from compactctl.views.terminal.text import line_text, one_line, path_name, plural
 
 _LINE_WIDTH = 24
+_WHEN: Mapping[CompactionKind, str] = {
+    "foreground": "before a request",
+    "background": "in the background",
+    "reactive": "after an error",
+    "manual": "on request",
+}
 
 
 def simulate_terminal(result: SimulateResult) -> Iterator[ScreenItem]:
@@ -24,11 +34,11 @@ def simulate_terminal(result: SimulateResult) -> Iterator[ScreenItem]:
     yield Facts(tuple(_facts(result)))
     yield ""
     columns: tuple[Column, ...] = (
-        text("Profile", spare=1),
-        text("Compacted", min_width=9),
+        text("Profile"),
+        text("Compacted"),
         number("Largest request", spare=2),
         number("Next request", spare=3),
-        number("All requests"),
+        number("All requests", spare=1),
         number("Too large"),
         text("Size of each request", spare=4),
     )
@@ -55,6 +65,7 @@ def simulate_document(result: SimulateResult) -> dict[str, Any]:
         "conversationCount": result.conversations,
         "turnCount": result.turns,
         "requestCount": len(result.requests),
+        "rounds": encoded(result.rounds),
         "unseenTokens": result.unseen,
         "peakTokens": result.peak,
         "sentTokens": result.sent,
@@ -76,14 +87,31 @@ def simulate_messages(result: SimulateResult) -> Iterator[str]:
 
 
 def _answer(result: SimulateResult) -> str:
-    """Return what the session sent, and the profile with which it would send least."""
-    requests = f"{plural(len(result.requests), 'request')} in {plural(result.turns, 'turn')}"
-    answer = f"{requests}: {result.sent:,} tokens without compaction"
-    fitting = [replay for replay in result.replays if not replay.over]
+    """Return what is replayed and was sent, and the profile with which it would send least.
+
+    Only profiles that compacted, and with which all requests fit, are compared.
+    """
+    source = "by recorded usage" if result.rounds.is_fitted else "as counted"
+    answer = f"{_replayed_text(result)}: {result.sent:,} tokens without compaction ({source})"
+    if not any(replay.firings for replay in result.replays):
+        return f"{answer}; no profile compacted"
+    fitting = [replay for replay in result.replays if replay.firings and not replay.over]
     if not fitting:
-        return answer
+        return f"{answer}; with no profile that compacted does every request fit"
     cheapest = min(fitting, key=lambda replay: replay.sent)
     return f"{answer}, {cheapest.sent:,} with {one_line(cheapest.profile.name)}"
+
+
+def _replayed_text(result: SimulateResult) -> str:
+    """Return which requests are replayed, in the terms of ``stats --rounds``."""
+    rounds, count = result.rounds, len(result.requests)
+    if not rounds.recorded:
+        return f"{plural(count, 'request')} in {plural(result.turns, 'turn')}, no usage recorded"
+    replayed = f"{rounds.replayed:,} of {plural(rounds.recorded, 'round')}"
+    turns = f"{rounds.replayed_turns:,} of {plural(rounds.recorded_turns, 'turn')}"
+    others = count - rounds.replayed
+    rest = "the next request" if others == 1 else f"{others:,} other requests"
+    return f"{replayed} in {turns}, and {rest}"
 
 
 def _facts(result: SimulateResult) -> Iterator[Fact]:
@@ -122,11 +150,11 @@ def _cells(replayed: SimulatedSession, highest: int) -> tuple[str, ...]:
 
 
 def _times(replayed: SimulatedSession) -> str:
+    """Return how often a profile compacted, and when; or why it did not."""
     paths = Counter(firing.path for firing in replayed.firings)
-    counts = ", ".join(f"{count}x {path}" for path, count in paths.items())
-    if not counts:
-        return "never" if not replayed.idle else "nothing to do"
-    return counts
+    if paths:
+        return "; ".join(f"{plural(n, 'time')}, {_WHEN[path]}" for path, n in paths.items())
+    return "due, but nothing could be removed" if replayed.idle else "never"
 
 
 def _costs(result: SimulateResult, replayed: SimulatedSession) -> tuple[str, str]:
@@ -138,13 +166,13 @@ def _firings(replayed: SimulatedSession) -> Iterator[ScreenItem]:
     yield ""
     yield Accent(f"{one_line(replayed.profile.name)}: {replayed.trigger}", "bold")
     if not replayed.firings:
-        yield "never compacted"
+        yield _times(replayed)
         return
     columns = (
         number("Turn"),
         number("Step"),
         number("Line", spare=3),
-        text("Path", spare=2),
+        text("When", spare=2),
         number("Before"),
         number("After"),
         text("Stages", "end", min_width=12, spare=1),
@@ -157,7 +185,7 @@ def _firings(replayed: SimulatedSession) -> Iterator[ScreenItem]:
                 f"{firing.request.turn:,}",
                 f"{firing.request.step:,}",
                 "" if firing.request.line is None else f"{firing.request.line + 1:,}",
-                firing.path,
+                _WHEN[firing.path],
                 f"{firing.tokens_before:,}",
                 f"{firing.tokens_after:,}",
                 ", ".join(firing.stages),

@@ -11,7 +11,14 @@ from compactctl.history.faults import refused_among
 from compactctl.model.transcript import Transcript
 from compactctl.store.files.source import STANDARD_STREAM
 from compactctl.tokens.budget import utilization
-from compactctl.views.encode import doubt_fields, encoded, fit_fields, measure_fields, record
+from compactctl.views.encode import (
+    doubt_fields,
+    encoded,
+    fit_fields,
+    measure_fields,
+    record,
+    verdict_fields,
+)
 from compactctl.views.facts import labeled, omission_counts, omissions_text, warning_lines
 from compactctl.views.faults import fault_rows, verdict
 from compactctl.views.other_systems import STATS, foreign_records
@@ -68,6 +75,7 @@ def stats_document(result: StatsResult) -> dict[str, Any]:
         "usageRatio": usage.ratio,
         "percentLeft": usage.percent_left,
         "level": result.usage.level,
+        **verdict_fields(result.judgment),
         "withinBudget": usage.tokens <= usage.available,
         "fit": fit_fields(result.measure, usage.tokens),
         "reportedContextTokens": result.reported,

@@ -118,7 +118,7 @@ def _island_heading(result: ViewResult, island: Island) -> str:
     """Return what an island is, and the command that continues there."""
     what = f"{island.kind}: {island.describe('record')}"
     command = continue_command(result.options.input.path, island)
-    return f"{what}; {command} continues there" if command else what
+    return f"{what}; continue there: {command}" if command else what
 
 
 def _title(viewed: ViewedMessage, place: str) -> str:

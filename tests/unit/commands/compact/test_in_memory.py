@@ -32,10 +32,10 @@ def compacted(target: int, *stages: str, lines: list[bytes] | None = None) -> Co
 
 def test_a_request_of_just_the_limit_fits() -> None:
     size = compacted(10_000, "dedup").largest_after
-    assert compacted(size, "dedup").fits
-    assert not compacted(size - 1, "dedup").fits
+    assert compacted(size, "dedup").judgment.is_within
+    assert not compacted(size - 1, "dedup").judgment.is_within
     smaller = compacted(size // 2, "truncate")
-    assert (smaller.fits, smaller.limit) == (True, size // 2)
+    assert (smaller.judgment.is_within, smaller.limit) == (True, size // 2)
     assert smaller.tokens_after < size
 
 

@@ -35,7 +35,9 @@ def test_each_session_counts_once() -> None:
 
 def test_what_is_larger_than_asked_is_counted() -> None:
     (found,) = figures([trial("a", 4), trial("a", 4, tokens=31)], seed=0)
-    assert found.over == 1
+    assert (found.over, found.verdict) == (1, "over target")
+    (found,) = figures([trial("a", 4), trial("a", 4, tokens=30)], seed=0)
+    assert (found.over, found.verdict) == (0, "fits")
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,7 @@ def figure(recall: float, *, asked: float = 0.3, pairs: int = 0) -> EvalFigures:
         beyond=None,
         pair_errors=pairs,
         over=0,
+        verdict="fits",
         milliseconds=1.0,
     )
 
@@ -55,6 +56,29 @@ def figure(recall: float, *, asked: float = 0.3, pairs: int = 0) -> EvalFigures:
 )
 def test_a_gate_tells_what_is_not_kept(text: str, recall: float, found: list[str]) -> None:
     assert list(findings([figure(recall, pairs=2)], [parse_gate(text)], None)) == found
+
+
+@pytest.mark.parametrize(
+    "text", ["recall>=0.1@0.3", "recall<=1@0.3", "kept<=1@0.3", "pairs<=9@0.3"]
+)
+@pytest.mark.parametrize(
+    ("over", "text_of_over"), [(1, "over target in 1 of 2 cuts"), (2, "over target")]
+)
+def test_a_policy_over_its_target_meets_no_gate(text: str, over: int, text_of_over: str) -> None:
+    too_large = replace(figure(0.5), cuts=2, over=over, verdict="over target")
+    gate = parse_gate(text)
+    assert list(findings([figure(0.5)], [gate], None)) == []
+    assert list(findings([too_large], [gate], None)) == [f"{text}: default is {text_of_over}"]
+
+
+def test_a_policy_may_not_leave_the_target_that_it_kept_to() -> None:
+    too_large = replace(figure(1.0), over=1, verdict="over target")
+    means = {("default", 0.3, "recall"): 0.9}
+    within = Baseline("old.json", means, frozenset({("default", 0.3)}))
+    assert list(findings([too_large], [], within)) == [
+        "default at 0.3: over target, within it in the baseline"
+    ]
+    assert list(findings([too_large], [], Baseline("old.json", means))) == []
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from unit.commands.conversations import FAST, saved, turns
 
+from compactctl.commands.inspect.stats import StatsOptions, stats
 from compactctl.commands.lab.simulate import SimulateOptions, SimulateResult, simulate
 from compactctl.commands.lab.simulated_session import SimulatedSession
 from compactctl.commands.reading.transcript import InputOptions
@@ -18,6 +19,7 @@ from compactctl.tokens.models.prices import BUILTIN_PRICES
 from compactctl.tokens.trigger import parse_trigger
 
 DEFAULT = builtin_profile("default")
+SAMPLES = Path(__file__).parents[4] / "sample_transcripts"
 # No file is read twice, so that this finds nothing to do.
 IDLE = (ProfileStage(name="dedup"),)
 NEWEST = (ProfileStage(name="window", options={"max": 4}),)
@@ -169,3 +171,30 @@ def test_costs_need_prices_and_a_known_model(session: Path) -> None:
     assert plain.cost(plain.requests) is None
     unknown = simulated(session, DEFAULT, prices=BUILTIN_PRICES)
     assert unknown.cost(unknown.requests) is None
+
+
+@pytest.mark.parametrize("name", ["claude-code-session", "codex-session", "gemini-cli-session"])
+def test_rounds_are_those_of_stats(name: str) -> None:
+    path = str(SAMPLES / f"{name}.jsonl")
+    rounds = simulate(
+        SimulateOptions(input=InputOptions(path=path), profiles=(builtin_profile("spring-turns"),))
+    ).rounds
+    stated = stats(StatsOptions(input=InputOptions(path=path), rounds=True)).rounds
+    assert stated is not None
+    assert (rounds.recorded, rounds.recorded_turns) == (len(stated.rounds), stated.turns)
+    assert 0 < rounds.replayed <= rounds.recorded
+    assert rounds.is_fitted
+
+
+def test_rounds_before_a_compaction_of_the_client_are_not_replayed() -> None:
+    path = str(SAMPLES / "codex-session.jsonl")
+    effective, full = (
+        simulate(
+            SimulateOptions(
+                input=InputOptions(path=path), profiles=(builtin_profile("default"),), scope=scope
+            )
+        )
+        for scope in ("effective", "full")
+    )
+    assert effective.rounds.replayed < full.rounds.replayed == full.rounds.recorded
+    assert effective.rounds.recorded == full.rounds.recorded

@@ -1,3 +1,5 @@
+from datetime import date
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -336,11 +338,10 @@ def test_a_hostile_name_resolves_too(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "match"),
     [
-        ("gpt-4o-2024-05-13", "gpt-4o"),
-        ("gpt-4-0613", "gpt-4"),
+        ("gpt-4o-2024-08-06", "gpt-4o"),
         ("claude-opus-4-20250514", "claude-opus-4"),
         ("gemini-2.5-flash-preview-09-2025", "gemini-2.5-flash"),
-        ("mistral-large-2512", "mistral-large"),
+        ("gpt-5.4-mini-2026-03-17", "gpt-5.4-mini"),
         ("qwen3-coder-480b-a35b-instruct", "qwen3-coder"),
         ("llama-4-scout-17b-16e-instruct-fp8", "llama-4-scout"),
         ("mixtral-8x7b-instruct-v0:1", "mixtral-8x7b"),
@@ -351,3 +352,78 @@ def test_a_hostile_name_resolves_too(name: str) -> None:
 def test_dates_sizes_and_tags_are_of_the_same_model(name: str, match: str) -> None:
     model = resolve_model(name)
     assert (model.is_known, model.matched_prefix) == (True, match)
+
+
+@pytest.mark.parametrize(
+    ("name", "match", "window"),
+    [
+        ("gpt-4-0314", "gpt-4-0314", 8_192),
+        ("gpt-3.5-turbo-0613", "gpt-3.5-turbo-0613", 4_096),
+        ("ft:gpt-3.5-turbo-0613:acme::x", "gpt-3.5-turbo-0613", 4_096),
+        ("azure/gpt-35-turbo-0301", "gpt-35-turbo-0301", 4_096),
+        ("gpt-3.5-turbo-16k-0613", "gpt-3.5-turbo-16k-0613", 16_385),
+        ("gpt-3.5-turbo-instruct", "gpt-3.5-turbo-instruct", 4_096),
+        ("mistral.mistral-large-2402-v1:0", "mistral-large-2402", 32_000),
+        ("vertex_ai/mistral-large@2411-001", "mistral-large-2411", 128_000),
+        ("mistralai/Mistral-Large-Instruct-2407", "mistral-large-2407", 128_000),
+        ("mistral-medium-2312", "mistral-medium-2312", 32_000),
+        ("Mistral-Small-24B-Instruct-2501", "mistral-small-2501", 32_000),
+        ("vertex_ai/codestral@2405", "codestral-2405", 32_000),
+        ("magistral-medium-2506", "magistral-medium-2506", 40_000),
+        ("qwen-plus-2025-07-14", "qwen-plus-2025-07-14", 131_072),
+        ("qwen-plus-2025-07-28", "qwen-plus-2025-07-28", 997_952),
+        ("Kimi-K2-Instruct-0711", "kimi-k2-0711", 131_072),
+        ("xai/grok-4-0709", "grok-4-0709", 256_000),
+    ],
+)
+def test_a_listed_date_names_a_model_of_its_own(name: str, match: str, window: int) -> None:
+    model = resolve_model(name)
+    assert (model.is_known, model.matched_prefix, model.window) == (True, match, window)
+
+
+@pytest.mark.parametrize(
+    ("name", "match", "window"),
+    [
+        ("mistral-medium-2401", "mistral-medium-2312", 32_000),
+        ("mistral-medium-2701", "mistral-medium-2604", 262_144),
+        ("mistral-medium-2311", "mistral-medium-2312", 32_000),
+        ("codestral-2409", "codestral-2405", 32_000),
+        ("qwen-plus-2025-08-01", "qwen-plus-2025-07-28", 997_952),
+        ("qwen-plus-0624", "qwen-plus", 131_072),
+        ("gpt-3.5-turbo-0501", "gpt-3.5-turbo-0301", 4_096),
+        ("kimi-k2-1106", "kimi-k2-0711", 131_072),
+        ("kimi-k2-250711", "kimi-k2-0711", 131_072),
+        ("deepseek-v3-0324", "deepseek-v3", 128_000),
+    ],
+)
+def test_of_an_unlisted_date_the_window_is_inferred(name: str, match: str, window: int) -> None:
+    model = resolve_model(name)
+    assert (model.is_inferred, model.matched_prefix, model.window) == (True, match, window)
+
+
+LISTED = tuple(
+    model.name for model in all_models() if model.is_known and "claude" not in model.name
+)
+
+
+@given(
+    st.sampled_from(LISTED),
+    st.sampled_from(["-", "@", "-instruct-", "-preview-"]),
+    st.integers(23, 39),
+    st.integers(1, 12),
+)
+def test_a_date_that_is_not_listed_is_never_known(
+    name: str, joint: str, year: int, month: int
+) -> None:
+    dated = resolve_model(f"{name}{joint}{year}{month:02}")
+    assert not dated.is_known or dated.matched_prefix.endswith(f"{year}{month:02}")
+
+
+@given(st.sampled_from(LISTED), st.dates(date(2023, 1, 1), date(2039, 12, 31)))
+def test_a_date_after_a_name_without_a_version_is_known_only_if_listed(
+    name: str, day: date
+) -> None:
+    if any(map(str.isdigit, name)):
+        return
+    dated = resolve_model(f"{name}-{day}")
+    assert not dated.is_known or dated.matched_prefix.endswith(str(day))

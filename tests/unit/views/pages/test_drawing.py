@@ -1,6 +1,11 @@
 """Places of lines, bars and curves on a page, in percent, and their labels."""
 
+from itertools import combinations
+from typing import Any
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from compactctl.commands.lab.eval_figures import EvalFigures, Mean
 from compactctl.views.pages.drawing import (
@@ -77,6 +82,7 @@ def point(kept: float, recall: float, sessions: int = 2) -> EvalFigures:
         beyond=None,
         pair_errors=0,
         over=0,
+        verdict="fits",
         milliseconds=1,
     )
 
@@ -88,17 +94,20 @@ def test_a_curve_leaves_room_above_and_beside_it() -> None:
     assert found["curves"] == [
         {
             "label": "shown",
-            "name": "s-0",
+            "mark": "A",
+            "name": "s-control",
             "is_control": True,
             "path": "M48.0 52.0L96.0 28.0",
             "dots": [
                 {
-                    "x": 48.0, "y": 52.0, "low": 76.0, "high": 28.0,
+                    "x": 48.0, "is_left": False, "y": 52.0, "low": 76.0, "high": 28.0,
                     "says": "shown: 50.0% recall at 25.0% kept, 95% from 25.0 to 75.0",
+                    "label": "A 25%", "label_y": 52.0,
                 },
                 {
-                    "x": 96.0, "y": 28.0, "low": 52.0, "high": 4.0,
+                    "x": 96.0, "is_left": True, "y": 28.0, "low": 52.0, "high": 4.0,
                     "says": "shown: 75.0% recall at 50.0% kept",
+                    "label": "A 50%", "label_y": 28.0,
                 },
             ],
         }
@@ -121,3 +130,21 @@ def test_a_curve_leaves_room_above_and_beside_it() -> None:
     tiny = recall_chart([Curve(name="x", is_control=False, points=(point(0.01, 0.5),))], ["x"])
     assert tiny is not None
     assert tiny["down"][-1] == ChartLine(label="5%", at=96.0)  # type: ignore[index]
+
+
+@given(st.lists(st.tuples(st.floats(0.01, 1), st.floats(0, 1)), min_size=1, max_size=20))
+def test_labels_of_points_lie_apart_and_inside(points: list[tuple[float, float]]) -> None:
+    curves = [
+        Curve(name=f"p{index}", is_control=index > 5, points=(point(kept, recall),))
+        for index, (kept, recall) in enumerate(points)
+    ]
+    chart = recall_chart(curves, [curve.name for curve in curves])
+    assert chart is not None
+    drawn: Any = chart["curves"]
+    labels = [(dot["x"], dot["label_y"]) for curve in drawn for dot in curve["dots"]]
+    assert [curve["mark"] for curve in drawn] == list("ABCDEFGHIJKLMNOPQRST"[: len(points)])
+    assert all(0 < y < 100 for _, y in labels)
+    for (x, y), (other_x, other_y) in combinations(labels, 2):
+        assert abs(x - other_x) > 5 or abs(y - other_y) > 3.9
+    colors = [curve["name"] for curve in drawn if not curve["is_control"]]
+    assert len(set(colors)) == len(colors)

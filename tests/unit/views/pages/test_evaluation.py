@@ -33,6 +33,7 @@ def figures(asked: float, recall: float, sessions: int, **more: Any) -> EvalFigu
         beyond=None,
         pair_errors=0,
         over=0,
+        verdict="fits",
         milliseconds=1,
     )
     return replace(base, **more)
@@ -64,6 +65,7 @@ def text_of(result: EvaluateResult, *, redact: bool = False) -> str:
 @pytest.mark.parametrize(
     ("shown", "redacted"),
     [
+        ("mine keeps 37.5% of the names used again, in 25% of the tokens", True),
         ("1,200 cuts in 1 of 2 sessions", True),
         ("1 cut skipped: too few names recur after them", True),
         ("counted with chars/4", True),
@@ -86,8 +88,17 @@ def test_what_was_used_again_is_apart_from_what_should_be_known() -> None:
     mean = Mean(0.5, 0.5, 0.5, 1)
     measures = {"recall": mean, "edits": mean, "rules": mean}
     text = text_of(replace(RESULT, figures=(figures(0.5, 0.5, 1, measures=measures, beyond=0.25),)))
-    assert "Policy Asked Kept Recall Edits Beyond chance mine 50% 50.0 50.0 50.0 25.0" in text
-    assert "Policy Asked Kept Rules mine 50% 50.0 50.0" in text
+    assert (
+        "Policy Asked Kept Over Recall Edits Beyond chance mine 50% 50.0 0 50.0 50.0 25.0" in text
+    )
+    assert "Policy Asked Kept Over Rules mine 50% 50.0 0 50.0" in text
+
+
+def test_contexts_over_their_target_are_counted_and_points_are_labeled() -> None:
+    text = text_of(replace(RESULT, figures=(figures(0.5, 0.5, 1, over=1_200),)))
+    assert "Policy Asked Kept Over Recall mine 50% 50.0 1,200 50.0" in text
+    assert "mine: 50.0% recall at 50.0% kept A 50%" in text
+    assert "A mine" in text
 
 
 def test_what_was_not_measured_is_not_told() -> None:

@@ -86,7 +86,7 @@ def test_where_much_was_not_read_it_is_unknown_unless_it_is_due_anyway(path: Pat
 
     unsure, due = unread(checked(path)), unread(checked(path, window=600))
     assert words(check_terminal(unsure))[0] == f"{path}: unknown whether compaction is due"
-    assert styles(check_terminal(unsure)) == ["bold red", "bold", "bold red"]
+    assert styles(check_terminal(unsure)) == ["bold red", "bold red", "bold red"]
     assert unsure.exit_code == 4
     assert words(check_terminal(due))[0] == f"{path}: compaction is due: ratio >= 0.8"
     assert any(line.startswith("incomplete: ") for line in words(check_terminal(due)))

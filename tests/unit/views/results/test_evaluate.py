@@ -43,6 +43,7 @@ def row(policy: str, asked: float, kept: float, recall: float, **changes: Any) -
         beyond=None,
         pair_errors=0,
         over=0,
+        verdict="fits",
         milliseconds=1.0,
     )
     return replace(base, **changes)
@@ -90,7 +91,7 @@ def test_figures_are_a_table_without_empty_columns() -> None:
         "noise unknown; needs sessions of two projects",
         "",
         LEGEND,
-        "Policy Asked Kept Recall 95% of recall",
+        "Policy Asked Kept Recall 95% interval",
         "─",
         "mine 50% 50.0 80.0 70.0-90.0",
         "mine 25% 25.0 40.0 30.0-50.0",
@@ -115,6 +116,38 @@ def test_the_answer_names_what_recalls_most_with_the_fewest_tokens() -> None:
     assert lines(figures=())[0] == "nothing was measured"
 
 
+def test_a_control_is_not_named_if_a_policy_recalls_as_much() -> None:
+    figures = (row("random", 0.1, 0.1, 0.5), row("mine", 0.1, 0.1, 0.5))
+    assert lines(figures=figures)[0].startswith("mine keeps 50.0%")
+
+
+@pytest.mark.parametrize(
+    ("changes", "answer"),
+    [
+        (
+            {"over": 3, "verdict": "over target"},
+            "no policy keeps to 10% of the tokens: mine is over target and keeps 99.0%",
+        ),
+        (
+            {"over": 1, "verdict": "over target"},
+            (
+                "no policy keeps to 10% of the tokens: mine is over target in 1 of 3 cuts and "
+                "keeps 99.0%"
+            ),
+        ),
+        ({"verdict": "unchanged"}, "no policy compacted anything at 10% of the tokens"),
+    ],
+)
+def test_a_policy_that_kept_too_much_or_all_does_not_win(
+    changes: dict[str, Any], answer: str
+) -> None:
+    mine, random = row("mine", 0.1, 0.99, 1.0, **changes), row("random", 0.1, 0.1, 0.5)
+    assert lines(figures=(random, mine))[0] == answer
+    other = row("other", 0.1, 0.1, 0.4)
+    both = (Policy(name="mine"), Policy(name="other"))
+    assert lines(policies=both, figures=(mine, other))[0].startswith("other keeps 40.0%")
+
+
 def test_columns_are_there_for_what_was_measured() -> None:
     measures = {
         "recall": mean(0.5, 0.4, 0.6, 1),
@@ -126,6 +159,9 @@ def test_columns_are_there_for_what_was_measured() -> None:
     figures = (row("mine", 0.5, 0.5, 0, measures=measures, beyond=0.5, pair_errors=1_200, over=2),)
     screen = lines(figures=figures)
     assert screen[0] == (
+        "no policy keeps to 50% of the tokens: mine is over target in 2 of 3 cuts and keeps 50.0%"
+    )
+    assert lines(figures=(replace(figures[0], over=0),))[0] == (
         "mine keeps 50.0% of the names and 75.0% of the words used again, in 50% of the tokens"
     )
     assert screen[7:15] == [

@@ -6,7 +6,7 @@ import pytest
 from unit.views.measurements import LIMITS, measured
 from unit.views.results.screens import titles, words
 
-from compactctl.commands.lab.simulate import SimulateOptions, SimulateResult
+from compactctl.commands.lab.simulate import ReplayedRounds, SimulateOptions, SimulateResult
 from compactctl.commands.lab.simulated_session import (
     SimulatedCompaction,
     SimulatedRequest,
@@ -46,6 +46,9 @@ RESULT = SimulateResult(
     measure=measured(),
     conversations=1,
     turns=1_200,
+    rounds=ReplayedRounds(
+        recorded=1_204, recorded_turns=3, replayed=1, replayed_turns=1, is_fitted=True
+    ),
     unseen=7,
     requests=(SentRequest(tokens=1_000, held=0), SentRequest(tokens=2_000, held=1_000)),
     replays=(REPLAY,),
@@ -62,7 +65,10 @@ def replayed(**changes: Any) -> tuple[SimulatedSession, ...]:
 
 def test_a_profile_is_a_row() -> None:
     assert lines() == [
-        "2 requests in 1,200 turns: 3,000 tokens without compaction, 1,500 with mine",
+        (
+            "1 of 1,204 rounds in 1 of 3 turns, and the next request: 3,000 tokens without "
+            "compaction (by recorded usage), 1,500 with mine"
+        ),
         "",
         "session run.jsonl",
         "counted with o200k_base (exact); model gpt-4.1",
@@ -74,7 +80,7 @@ def test_a_profile_is_a_row() -> None:
             "Size of each request"
         ),
         "─",
-        "mine 1x foreground 1,000 500 1,500 ▅▃",
+        "mine 1 time, before a request 1,000 500 1,500 ▅▃",
     ]
 
 
@@ -82,10 +88,10 @@ def test_a_profile_is_a_row() -> None:
     ("changes", "times"),
     [
         ({"firings": ()}, "never"),
-        ({"firings": (), "idle": 2}, "nothing to do"),
+        ({"firings": (), "idle": 2}, "due, but nothing could be removed"),
         (
             {"firings": (FIRING, replace(FIRING, path="reactive"), FIRING), "idle": 1},
-            "2x foreground, 1x reactive",
+            "2 times, before a request; 1 time, after an error",
         ),
     ],
 )
@@ -109,12 +115,47 @@ def test_of_a_named_profile_each_compaction_is_a_row() -> None:
     assert named(replace(REPLAY, firings=(FIRING, later))) == [
         "",
         f"mine: {PROFILE.trigger}",
-        "Turn Step Line Path Before After Stages Why",
+        "Turn Step Line When Before After Stages Why",
         "─",
-        "1,200 2 7 foreground 2,000 900 dedup, drop too many",
-        "1,200 2 reactive 2,000 900 too many; still too large",
+        "1,200 2 7 before a request 2,000 900 dedup, drop too many",
+        "1,200 2 after an error 2,000 900 too many; still too large",
     ]
-    assert named(replace(REPLAY, firings=())) == ["", f"mine: {PROFILE.trigger}", "never compacted"]
+    assert named(replace(REPLAY, firings=())) == ["", f"mine: {PROFILE.trigger}", "never"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "answer"),
+    [
+        ({"firings": ()}, "; no profile compacted"),
+        ({"firings": (), "idle": 3}, "; no profile compacted"),
+        ({"over": 1}, "; with no profile that compacted does every request fit"),
+        ({}, ", 1,500 with mine"),
+    ],
+)
+def test_only_a_profile_that_compacted_can_be_the_best(
+    changes: dict[str, Any], answer: str
+) -> None:
+    idle = replace(REPLAY, firings=(), requests=(SentRequest(tokens=1, held=0),))
+    best = lines(replays=(replace(REPLAY, **changes), idle))[0]
+    assert best.partition("without compaction (by recorded usage)")[2] == answer
+
+
+@pytest.mark.parametrize(
+    ("changes", "replayed_text"),
+    [
+        (
+            {"replayed": 0, "replayed_turns": 0},
+            "0 of 1,204 rounds in 0 of 3 turns, and 2 other requests: ",
+        ),
+        ({"recorded": 0}, "2 requests in 1,200 turns, no usage recorded: "),
+    ],
+)
+def test_what_is_replayed_is_counted_as_rounds_are(
+    changes: dict[str, int], replayed_text: str
+) -> None:
+    assert lines(rounds=replace(RESULT.rounds, **changes))[0].startswith(replayed_text)
+    counted = lines(rounds=replace(RESULT.rounds, is_fitted=False))[0]
+    assert "without compaction (as counted)" in counted
 
 
 def test_prices_add_what_the_input_costs() -> None:
@@ -187,33 +228,33 @@ def test_what_was_not_simulated_is_told(count: int, said: list[str]) -> None:
     ("width", "shown_titles"),
     [
         (
-            99,
+            110,
             [
                 "Profile Compacted Largest request Next request All requests Too large",
-                "Turn Step Line Path Before After Stages Why",
+                "Turn Step Line When Before After Stages Why",
             ],
         ),
         (
-            77,
+            88,
             [
                 "Profile Compacted Largest request All requests Too large",
-                "Turn Step Line Path Before After Stages Why",
+                "Turn Step Line When Before After Stages Why",
             ],
         ),
         (
-            66,
+            74,
             [
-                "Profile Compacted Largest request All requests Too large",
-                "Turn Step Path Before After Stages Why",
+                "Profile Compacted All requests Too large",
+                "Turn Step Line When Before After Stages Why",
             ],
         ),
         (
-            63,
-            ["Profile Compacted All requests Too large", "Turn Step Path Before After Stages Why"],
+            72,
+            ["Profile Compacted All requests Too large", "Turn Step When Before After Stages Why"],
         ),
-        (60, ["Profile Compacted All requests Too large", "Turn Step Before After Stages Why"]),
-        (48, ["Profile Compacted All requests Too large", "Turn Step Before After Why"]),
-        (46, ["Compacted All requests Too large", "Turn Step Before After Why"]),
+        (66, ["Profile Compacted All requests Too large", "Turn Step Before After Stages Why"]),
+        (57, ["Profile Compacted Too large", "Turn Step Before After Stages Why"]),
+        (48, ["Profile Compacted Too large", "Turn Step Before After Why"]),
     ],
 )
 def test_on_a_narrow_terminal_columns_are_left_out(width: int, shown_titles: list[str]) -> None:
