@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 from cli.asking import Ask
+from sessions.client_compactions import claude as claude_compacted
+from sessions.client_compactions import codex as codex_compacted
+from sessions.client_compactions import pi as pi_compacted
 from sessions.homes import Home
 from sessions.long_sessions import SAID, SMALL, WRITERS
-from sessions.test_client_undone import claude as claude_compacted
-from sessions.test_client_undone import codex as codex_compacted
-from sessions.test_client_undone import pi as pi_compacted
 
 CLIENTS = {"claude-code": claude_compacted, "codex": codex_compacted, "pi": pi_compacted}
 

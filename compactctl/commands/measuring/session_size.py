@@ -132,14 +132,14 @@ def _of_end(session: Session, end: Transcript) -> SessionSize | None:
         return None
     measured = measure(end, MeasureOptions())
     size = context_size(end, measured)
-    known = size.total if size.calibration is not None else None
+    total = size.total if size.calibration is not None else None
     least = _lower_bound(max(conversations, key=len), measured)
     if least is None and end.unread.lost:
         least = session.details.context or 0
-    if known is None and least is None:
+    if total is None and least is None:
         return None
     return SessionSize(
-        tokens=max(known or 0, least or 0),
+        tokens=max(total or 0, least or 0),
         source="counted at the end",
         certainty="at least" if least is not None else _certainty(end, size),
         window=_window(end, measured),

@@ -138,9 +138,9 @@ def _title(viewed: ViewedMessage, place: str) -> str:
     facts = (
         f"{place}{message.line + 1}",
         message.role,
+        ", ".join(mark for mark in marks if mark),
         clock_text(utc_text(message.timestamp))[:_TO_THE_SECOND],
         "" if viewed.tokens is None else plural(viewed.tokens, "token"),
-        ", ".join(mark for mark in marks if mark),
     )
     return f"── {' · '.join(filter(None, facts))}"
 
