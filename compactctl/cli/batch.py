@@ -41,7 +41,7 @@ conversation per row, and sessions (an id, latest, or claude: for all of a clien
 
 Without --out nothing is written: files are measured, and with --stages or --target compacted for
 the figures. With --out, each result goes to its place below DIR. A failing file does not stop the
-others; the batch exits with the highest code.
+others.
 """,
     examples=(
         "compactctl batch runs/ --fail-over 80% --junit report.xml",
@@ -51,8 +51,7 @@ others; the batch exits with the highest code.
     usual=(
         "--out", "--stages", "--profile", "--target", "--keep", "--set", "--fail-over",
         "--fail-on", "--baseline", "--report", "--junit", "--html",
-        "--include", "--jobs", "--resume", "--clear-cache", "--dry-run",
-        "--json",
+        "--include", "--exclude", "--all", "--jobs", "--resume", "--dry-run", "--json",
     ),
 )  # fmt: skip
 

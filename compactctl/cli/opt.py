@@ -120,7 +120,8 @@ class StageOption(Opt):
 class Arg(click.Argument):
     """An argument that sets the field ``place`` to the value that ``choose`` returns for the text.
 
-    ``choose`` is called after the whole command line has been read.
+    ``choose`` is called after the whole command line has been read. ``name`` is click's, unless it
+    is the place.
     """
 
     def __init__(
@@ -128,9 +129,10 @@ class Arg(click.Argument):
         place: str,
         *,
         choose: Callable[[click.Context, Any], object] = lambda _, typed: typed,
+        name: str = "",
         **attributes: Any,  # noqa: ANN401 - click's
     ) -> None:
-        super().__init__([place.replace(".", "_")], **attributes)
+        super().__init__([name or place.replace(".", "_")], **attributes)
         self.place = place
         self.choose = choose
 

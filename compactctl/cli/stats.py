@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 _STATS_HELP = Help(
     """Show token usage by category, against the model's window.
 
-FILE is a transcript, a session (compactctl sessions), or - for standard input. The table adds up to
-the next request: what the transcript holds, and what the client sends beside it.
+FILE is a transcript, a session (compactctl sessions), or - for standard input; by default, the only
+transcript in this folder, else its newest session. The table adds up to the next request: what the
+transcript holds, and what the client sends beside it.
 """,
     examples=(
         "compactctl stats run.jsonl",
@@ -86,25 +87,29 @@ def _with_rows(result: StatsResult) -> StatsResult:
 def _gate(result: StatsResult, fail_over: float | None) -> int:
     if fail_over is None:
         return 0
-    if result.usage.ratio <= fail_over:
+    usage = result.usage
+    if not usage.exceeds(fail_over):
         return NotUnderstoodError.exit_code if result.unread else 0
     from compactctl.views.facts import base_text
     from compactctl.views.terminal.screen import print_messages
     from compactctl.views.terminal.text import share_beyond
 
-    used, limit = share_beyond(result.usage.ratio, fail_over)
-    print_messages(
-        f"over the limit: {used} of {base_text(result.measure.limits)} is more than {limit}"
-    )
+    base = base_text(result.measure.limits)
+    if usage.available:
+        used, limit = share_beyond(usage.ratio, fail_over)
+        print_messages(f"over the limit: {used} of {base} is more than {limit}")
+    else:
+        print_messages(f"over the limit: {usage.tokens:,} tokens, but {base} is 0")
     return GATE_FAILED
 
 
 _CHECK_HELP = Help(
     """Exit 1 if the next request is refused or compaction is due.
 
-FILE is a transcript, a session (compactctl sessions), or - for standard input. Lists what the
-provider or the client refuses, with its line; then measures the request as stats does and evaluates
-the trigger. Exit 4 if too much of the file is not recognized to tell.
+FILE is a transcript, a session (compactctl sessions), or - for standard input; by default, the only
+transcript in this folder, else its newest session. Lists what the provider or the client refuses,
+with its line; then measures the request as stats does and evaluates the trigger. Exit 4 if too much
+of the file is not recognized to tell.
 """,
     examples=(
         "compactctl check run.jsonl",

@@ -21,8 +21,9 @@ if TYPE_CHECKING:
 _HELP = Help(
     """Show the messages the model sees, or those hidden from it.
 
-FILE is a transcript, a session (compactctl sessions), or - for standard input. A hidden message
-carries the tag of the summary, marker or rewritten record that replaces it.
+FILE is a transcript, a session (compactctl sessions), or - for standard input; by default, the only
+transcript in this folder, else its newest session. A hidden message carries the tag of the summary,
+marker or rewritten record that replaces it.
 """,
     examples=(
         "compactctl view run.jsonl",

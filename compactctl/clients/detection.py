@@ -1,6 +1,7 @@
 """The detection of a file's format."""
 
 import codecs
+import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from typing import Any
@@ -15,7 +16,7 @@ from compactctl.clients.unsupported import (
     describe_non_json,
     describe_records,
     docker_advice,
-    guess_messages_path,
+    guess_messages_field,
     join_advice,
     prefix_advice,
 )
@@ -83,9 +84,9 @@ def detect(lines: Iterable[Decoded], where: str, head: bytes = b"") -> Format:
     if all(value in ([], {}) for value in first_values):
         raise NotATranscriptError(f"{where}: contains no messages, only empty JSON")
     content = _describe_content(first_values, records)
-    path = next(filter(None, map(guess_messages_path, records[:1])), None)
-    if path is not None:
-        advice = f"messages seem to stand at {path}: --messages-at {path}"
+    field = next(filter(None, map(guess_messages_field, records[:1])), None)
+    if field is not None:
+        advice = f"messages seem to stand at {field}: --messages-at {shlex.quote(field)}"
     else:
         advice = f"name one with --format ({format_names()})"
     raise NotATranscriptError(f"{where}: {content}; {advice}")

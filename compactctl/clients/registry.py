@@ -23,7 +23,6 @@ from compactctl.clients.neurolink.format import NeuroLink
 from compactctl.clients.opencode.format import OpenCode
 from compactctl.clients.pi.format import Pi
 from compactctl.clients.qwen_code.format import QwenCode
-from compactctl.clients.records.envelope import parse_path
 from compactctl.clients.spring_ai.format import SpringAi
 from compactctl.clients.vscode_chat.format import VsCodeChat
 from compactctl.errors import UsageError, suggestion
@@ -71,11 +70,11 @@ def format_named(name: str) -> Format:
     ``api-log:request.messages`` messages of any dialect.
 
     Raises:
-        UsageError: there is no such format.
+        UsageError: there is no such format, or no path behind the colon.
     """
-    name, _, path = name.partition(":")
-    if path:
-        return _dialect_at_path(name, path)
+    name, colon, field = name.partition(":")
+    if colon:
+        return _dialect_at(name, field.removeprefix("."))
     for candidate in ALL_FORMATS:
         if candidate.name == name:
             return candidate
@@ -84,13 +83,15 @@ def format_named(name: str) -> Format:
     raise UsageError(f"no format named {name!r}; {hint}")
 
 
-def _dialect_at_path(name: str, path: str) -> Format:
+def _dialect_at(name: str, field: str) -> Format:
     dialects = [dialect for dialect in DIALECTS if name in (dialect.name, API_LOG)]
     if not dialects:
         names = ", ".join((API_LOG, *(dialect.name for dialect in DIALECTS)))
         raise UsageError(f"{name} has no messages at a path of rows; {names} have")
+    if not field:
+        raise UsageError(f"{name}: name the field of the messages, as in {name}:request.messages")
     default = None if name == API_LOG else dialects[0]
-    return ApiLog(dialects, default, parse_path(path))
+    return ApiLog(dialects, default, field)
 
 
 def list_reader(name: str) -> ListReader:

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from compactctl.clients.records.decode import DOCKER_PIECE, KUBERNETES_PIECE, is_value, parse_value
+from compactctl.clients.records.envelope import find_list, format_path
 from compactctl.clients.records.json_values import list_or_empty
 from compactctl.clients.records.streams import is_gemini_stream
 from compactctl.model.json_paths import json_in
@@ -340,12 +341,12 @@ def _unsupported(title: str) -> str:
     return f"this looks like {title}; that format cannot be read yet"
 
 
-def guess_messages_path(record: Mapping[str, Any]) -> str | None:
+def guess_messages_field(record: Mapping[str, Any]) -> str | None:
     """Return the shortest path to a list that looks like messages, as the user types it, or None.
 
     It may lead through objects and JSON texts.
     """
-    queue: deque[tuple[str, Any]] = deque([("", record)])
+    queue: deque[tuple[tuple[str, ...], Any]] = deque([((), record)])
     for _ in range(_MAX_VALUES):
         if not queue:
             break
@@ -353,10 +354,12 @@ def guess_messages_path(record: Mapping[str, Any]) -> str | None:
         if isinstance(value, str):
             value = json_in(value) if value.lstrip()[:1] in ("{", "[") else None
         if path and isinstance(value, list) and any(map(_is_message, value)):
-            return path.removeprefix(".")
+            field = format_path(path)
+            # Another list may be written like this one.
+            if field.isprintable() and find_list(record, field.removeprefix(".")) == path:
+                return field
         if isinstance(value, Mapping):
-            names = (name for name in value if name and "." not in name)
-            queue.extend((f"{path}.{name}", value[name]) for name in names)
+            queue.extend(((*path, name), member) for name, member in value.items())
     return None
 
 

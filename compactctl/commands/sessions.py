@@ -12,7 +12,13 @@ from compactctl.asks import INPUT, ONE_RUN, STATE, ask, flag
 from compactctl.clients.reading.folders import FolderScanner
 from compactctl.clients.session import HIDDEN_KINDS, Session, SessionEntry
 from compactctl.clients.store import SessionStore
-from compactctl.clients.stores import ALL_STORES, load_sessions, newest_entries, store_named
+from compactctl.clients.stores import (
+    ALL_STORES,
+    find_store,
+    load_sessions,
+    newest_entries,
+    store_named,
+)
 from compactctl.commands.measuring.session_size import SessionSize, session_size
 from compactctl.errors import UsageError
 from compactctl.records import Record
@@ -89,9 +95,9 @@ class ShortIds:
 class SessionFilter(Record):
     """Which sessions to list; by default the newest interactive ones.
 
-    Each of the ``words`` must be in the title, the project or the client, or begin the id. A
-    session whose recorded size is too small may be ``over`` a share. ``since`` is in seconds since
-    the epoch.
+    Each of the ``words`` must be in the title or the project, or begin the id; or it is the name of
+    a client, and means nothing else. A session whose recorded size is too small may be ``over`` a
+    share. ``since`` is in seconds since the epoch.
     """
 
     words: tuple[str, ...] = ()
@@ -141,6 +147,9 @@ class SessionFilter(Record):
         """Return whether an entry may match, before anything of it is read."""
         if self.since is not None and entry.modified < self.since:
             return False
+        named = filter(None, map(find_store, self.words))
+        if any(store.client != entry.client for store in named):
+            return False
         if self.project is None:
             return True
         folder = Path(os.path.realpath(self.project))
@@ -167,9 +176,8 @@ class SessionFilter(Record):
         )
 
     def _is_named(self, session: Session) -> bool:
-        text = f"{session.details.title}\n{session.details.project}\n{session.entry.client}"
-        folded = text.casefold()
-        words = (word.casefold() for word in self.words)
+        folded = f"{session.details.title}\n{session.details.project}".casefold()
+        words = (word.casefold() for word in self.words if find_store(word) is None)
         return all(word in folded or session.id.casefold().startswith(word) for word in words)
 
 

@@ -3,11 +3,14 @@
 import re
 from functools import cache, partial
 
+from compactctl.secrets.command_lines import mask_command_lines
 from compactctl.secrets.named_values import mask_named_values
-from compactctl.secrets.patterns import PATTERNS, PLACEHOLDER
+from compactctl.secrets.patterns import PATTERNS, mask_match
+from compactctl.secrets.tokens import mask_tokens
 
 # Compiled when first needed: an error's one line needs few of them, and all take some 8 ms.
 _compiled = cache(re.compile)
+_WORD = re.compile(r"[A-Za-z0-9][\w.~-]*")
 
 
 def mask_secrets(text: str) -> str:
@@ -17,13 +20,16 @@ def mask_secrets(text: str) -> str:
     names such as ``password`` or ``api_key``. It cannot find every secret. Takes time linear in the
     length of ``text``.
     """
+    words = _find_words(text)
     for kind, pieces, pattern in PATTERNS:
-        if any(piece in text for piece in pieces):
-            text = _compiled(pattern).sub(partial(_mask_match, kind), text)
-    return mask_named_values(text)
+        if any(map(text.__contains__, pieces)):
+            text = _compiled(pattern).sub(partial(mask_match, kind), text)
+    text = mask_tokens(text, words)
+    return mask_named_values(mask_command_lines(text, words))
 
 
-def _mask_match(kind: str, match: re.Match[str]) -> str:
-    whole, group = match[0], match.re.groups
-    start, end = match.start(group) - match.start(), match.end(group) - match.start()
-    return f"{whole[:start]}{PLACEHOLDER}{kind}]{whole[end:]}"
+def _find_words(text: str) -> set[str]:
+    """Return the words of a text: most of them tell at once which secrets it cannot hold."""
+    for escaped_blank in ("\\n", "\\t"):
+        text = text.replace(escaped_blank, " ")
+    return set(_WORD.findall(text))

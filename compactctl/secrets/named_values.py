@@ -4,16 +4,27 @@ import re
 from collections.abc import Iterator
 
 from compactctl.secrets.patterns import PLACEHOLDER
+from compactctl.secrets.values import EXAMINED, end_of_quoted, is_reference
 
-# The end of a name that holds a credential, in snake, kebab or camel case.
-_NAME = (
-    r"(?:client-key-data|pass(?:word|wd|phrase|code)|(?<=_)pass|pwd|secret|token|credentials?"
-    r"|(?:api|app|application|access|auth|account|private|secret|signing|encryption|master|shared"
-    r"|session|license|storage|webhook|deploy|service)[_-]?key"
-    r"|secret[_-]?key[_-]?base|sessid|connect\.sid"
-    r"|(?<=_)auth|(?<=[\"'])auth(?=\\*[\"']))"
+# Words before ``key`` that make it a credential.
+_KEYS = (
+    *("api", "app", "auth", "access", "master", "shared", "secret", "deploy", "account", "private"),
+    *("signing", "session", "license", "storage", "webhook", "service", "encryption"),
+    "application",
 )
-_STEMS = ("pass", "pwd", "secret", "token", "credential", "key", "sess", "sid", "auth")
+# The end of a name that holds a credential, in snake, kebab or camel case. Each begins with a stem.
+_KEY_HEADS = "|".join(rf"(?<={word})|(?<={word}[_-])" for word in _KEYS)
+_NAME = (
+    r"(?:(?<=client-)key-data|pass(?:word|wd|phrase|code)|(?<=[_,])pass|(?<=\s-)pass|(?<=--)pass"
+    r"|(?<=store)pass|(?<=-key)pass|(?<=ssh)pass|pwd|(?<![A-Za-z0-9])pw|(?<=\\n)pw|(?<=bind)pw|(?<=root)pw"
+    r"|(?<=require)pass|(?<=seed[ _-])phrase|(?<=recovery[ _-])phrase|(?<=secret[ _-])phrase"
+    rf"|psk|mnemonic|secret[_-]?key[_-]?base|secret(?:-string)?|token|credentials?|(?:{_KEY_HEADS})key"
+    r"|sessid|(?<=connect\.)sid|(?<=_)auth|(?<=master)auth|(?<=[\"'])auth(?=\\*[\"']))"
+)
+_STEMS = (
+    *("pass", "pw", "secret", "token", "credential", "key", "sess", "sid", "auth", "phrase"),
+    *("psk", "mnemonic"),
+)
 # A name and what leads from it to its value. Quotes may be escaped, as in JSON inside JSON.
 _NAMED = re.compile(
     rf"(?i:{_NAME})(?:[_-]?\d{{1,3}})?(?P<close>\\*[\"'`]?\]?)(?:"
@@ -22,19 +33,33 @@ _NAMED = re.compile(
     r"(?P<open>\\*[\"'`]))"
     r"|(?P<tag>>)"
     r"|(?P<bare>(?P<assigned>=)|:[ \t]*|[ \t]+=[ \t]+)(?=[^\s\"'`=:<>])"
-    r"|(?P<option>[ \t]+)(?=[^\s\-|&;]))"
+    r"|(?P<sentence>[ \t]+(?:is|was)(?:[ \t]*:)?[ \t]+)"
+    r"|(?P<listed>,[ \t]*(?P<listed_open>\\*[\"']))"
+    r"|(?P<option>[ \t]+)(?P<option_open>\\*[\"'`]|(?=[^\s\-|&;])))"
 )
-_QUOTE = re.compile(r"(?P<escapes>\\*)(?P<quote>[\"'`])|[\r\n]")
 _RUN = re.compile(r"[^\s\"'`]+")
 _QUERY_RUN = re.compile(r"[^\s\"'`&#]+")
 # What precedes a name: the start of its line, or of its word.
 _BEFORE = re.compile(r"(?:\n|\\+n)[ \t>+-]*[\w.-]*\Z|[?&][\w.-]*\Z|(?:\s--)?[\w.-]*\Z")
 _LINE_END = re.compile(r"[ \t\r]*(?:#|\n|\\n|[\"'`]|\Z)")
-# Unquoted values that are not secrets: references here; calls, items and attributes below.
-_REFERENCE = re.compile(
-    r"\$\{[^}]*\}[^\w]*|\$[A-Z_][A-Z0-9_]*[^\w]*|\$\(.*|\$\{\{.*|\{\{.*|<[^>]*>|%[A-Z_]+%",
-    re.DOTALL,
+# What precedes the name of an option, and of a setting: ``npm config set _authToken``.
+_OPTION = re.compile(r"(?:(?:\A|[\s\"'`\\(\[]|\\n)--|(?:(?<=\S)[ \t]+|[\"'`\\(\[])-)[\w.-]*\Z")
+_SETTING = re.compile(
+    r"(?:\A|[\s\"'`]|\\n)(?:ENV|setx|setenv|SetEnv|set[ \t]+-\w+|git[ \t]+config(?:[ \t]+-\S+)*"
+    r"|config(?:ure)?[ \t]+(?:-\S+[ \t]+)*set)[ \t]+\S*\Z|(?:require|master|bind|root)\Z"
 )
+# A passphrase of several words, or a seed of at least twelve; not a sentence about one.
+_PHRASE_WORD = (
+    r"(?!(?i:the|and|for|your?|must|can|with|not|are|was|has|have|will|should|from|this|that|when"
+    r"|which|enter|please|used?|needs?|requires?|contains?|least|than|into|only|does|may|more)\b)"
+    r"[A-Za-z]{3,20}"
+)
+_PHRASE = re.compile(
+    rf"(?:{_PHRASE_WORD}(?:[ \t]+{_PHRASE_WORD}){{1,24}}"
+    r"|[a-z]{3,8}(?:[ \t]+[a-z]{3,8}){11,24})"
+    r"(?=[ \t]*(?:[\"'`.,:;|)<\\]|\r?\n|\Z))"
+)
+# Calls, items and attributes are no secrets.
 _CODE = re.compile(
     r"[A-Za-z_][A-Za-z_.]*[(\[{<].*|[A-Za-z_][\w.]*\(.*\)\W*|[A-Za-z_]+(?:\.[A-Za-z_]+)+\W*"
     r"|[(\[{].*",
@@ -53,22 +78,19 @@ _TYPES = re.compile(
 )
 _WORD_END = ".,;:!?)]}>"
 _MIN_CHARS, _MIN_BARE_CHARS = 4, 6
-# How many characters around a name decide whether its value is a secret.
-_EXAMINED = 200
 
 
 def mask_named_values(text: str) -> str:
     """Replace the values of names such as ``password``, where they are secrets."""
-    lower = text.lower()
-    if not any(stem in lower for stem in _STEMS):
-        return text
     return "".join(_masked_pieces(text))
 
 
 def _masked_pieces(text: str) -> Iterator[str]:
-    copied = 0
-    pos = 0
-    while match := _NAMED.search(text, pos):
+    copied = pos = 0
+    for stem in _find_stems(text):
+        match = _NAMED.match(text, stem) if stem >= pos else None
+        if match is None:
+            continue
         pos = match.end()
         start, end = _value_span(text, match)
         if end > start and not text.startswith(PLACEHOLDER, start):
@@ -78,41 +100,95 @@ def _masked_pieces(text: str) -> Iterator[str]:
     yield text[copied:]
 
 
+def _find_stems(text: str) -> list[int]:
+    """Return where a name may begin, in order: much faster than to search for all of them."""
+    # The only letter whose lower case is longer than itself.
+    lower = text.replace("\N{LATIN CAPITAL LETTER I WITH DOT ABOVE}", "I").lower()
+    return sorted({index for stem in _STEMS for index in _occurrences(lower, stem)})
+
+
+def _occurrences(text: str, piece: str) -> Iterator[int]:
+    index = text.find(piece)
+    while index >= 0:
+        yield index
+        index = text.find(piece, index + 1)
+
+
 def _value_span(text: str, match: re.Match[str]) -> tuple[int, int]:
     """Return the span of a name's value, an empty one if it is not a secret."""
     start = match.end()
     if match["quoted"]:
-        end = _end_of_quoted(text, start, match["open"])
+        end = end_of_quoted(text, start, match["open"])
         value = text[start:end]
-        return start, start if len(value) < _MIN_CHARS or _is_reference(value) else end
+        return start, start if len(value) < _MIN_CHARS or is_reference(value) else end
     if match["tag"]:
         end = text.find("<", start, start + 10_000)
         is_value = end > start and text.startswith("</", end) and text[start:end].strip()
         return start, end if is_value else start
     # The start of the text is the start of a line, too.
-    head = f"\n{text[: match.start()]}" if match.start() < _EXAMINED else text[:0]
-    before = _BEFORE.search(head or text[match.start() - _EXAMINED : match.start()])
-    run = _RUN.match(text, start, start + _EXAMINED)
-    if run is None or before is None or not _is_secret(match, before[0], run[0], text):
+    head = f"\n{text[: match.start()]}" if match.start() < EXAMINED else text[:0]
+    head = head or text[match.start() - EXAMINED : match.start()]
+    opening = match["option_open"] or match["listed_open"]
+    if opening:
+        end = end_of_quoted(text, start, opening)
+        return start, end if _is_argument(match, head, text[start:end]) else start
+    phrase = _phrase_end(text, match)
+    if phrase is not None:
+        return start, phrase
+    before = _BEFORE.search(head)
+    run = _RUN.match(text, start, start + EXAMINED)
+    if run is None or before is None or not _is_secret(match, head, before[0], run[0], text):
         return start, start
     run = (_QUERY_RUN if before[0].startswith(("?", "&")) else _RUN).match(text, start)
     return start, start + len(run[0].rstrip("\\")) if run else start
 
 
-def _is_secret(match: re.Match[str], before: str, value: str, text: str) -> bool:
-    """Whether an unquoted value is a secret, unlike in ``token: optional-text``, ``t=self.token``.
-
-    ``before`` is the text before the name: back to the last blank, or to the start of its line.
-    """
-    if _is_reference(value):
+def _is_argument(match: re.Match[str], head: str, value: str) -> bool:
+    """Whether a quoted value behind a name is that of an option: ``--password 'a b'``."""
+    if len(value) < _MIN_CHARS or is_reference(value):
         return False
     if match["option"]:
-        return before.lstrip().startswith("--") and len(value) >= _MIN_CHARS
+        return bool(_OPTION.search(head) or _SETTING.search(head))
+    # In a list, also the words of a parser's declaration follow: ("--token", "the token").
+    is_word = not re.search(r"\s", value) and not value.startswith("-")
+    return bool(is_word and _ODD.search(value) and _OPTION.search(head))
+
+
+def _phrase_end(text: str, match: re.Match[str]) -> int | None:
+    """Return where a passphrase of several words ends; None for any other value."""
+    name = match[0].lower()
+    if match["option"] or not name.startswith(("pass", "phrase", "mnemonic")):
+        return None
+    phrase = _PHRASE.match(text, match.end())
+    if phrase is None:
+        return None
+    first, *others = phrase[0].split()
+    needed = 1 if "phrase" in name or "mnemonic" in name else 2
+    return phrase.end() if len(others) >= needed and not _TYPES.fullmatch(first) else None
+
+
+def _is_secret(match: re.Match[str], head: str, before: str, value: str, text: str) -> bool:
+    """Whether an unquoted value is a secret, unlike in ``token: optional-text``, ``t=self.token``.
+
+    ``head`` is the text before the name, and ``before`` what of it belongs to its word: back to the
+    last blank, or to the start of its line.
+    """
+    if is_reference(value.rstrip("\\")):
+        return False
+    if match["option"]:
+        is_option = _OPTION.search(head)
+        if len(value) < _MIN_CHARS or not (is_option or _SETTING.search(head)):
+            return False
+        # Prose has words with one dash, too: "the option -token selects a branch".
+        is_prose = is_option and not is_option[0].lstrip(" \t\n\"'`\\([").startswith("--")
+        return not is_prose or match[0].lower().startswith("pass") or bool(_ODD.search(value))
     if match["assigned"] and match[0].rstrip("=").isupper():
         return len(value) >= _MIN_CHARS
     word = value.rstrip(_WORD_END)
     if len(word) < _MIN_BARE_CHARS or _CODE.fullmatch(value):
         return False
+    if match["sentence"]:
+        return match[0].lower().startswith("pass") and _ODD.search(word) is not None
     if match["assigned"] or _ODD.search(word) or len(_HUMP.findall(word)) >= _HUMPS:
         return True
     word, escape, _ = word.partition("\\")
@@ -122,28 +198,3 @@ def _is_secret(match: re.Match[str], before: str, value: str, text: str) -> bool
         escape or _LINE_END.match(text, match.end() + len(value))
     )
     return bool(is_line) or match[0].lower().startswith("pass")
-
-
-def _is_reference(value: str) -> bool:
-    return len(value) < _EXAMINED and _REFERENCE.fullmatch(value) is not None
-
-
-def _end_of_quoted(text: str, start: int, opening: str) -> int:
-    r"""Return where a quoted value ends: at its closing quote, else with its line.
-
-    In JSON inside JSON, the number of backslashes tells a closing quote (``depth`` of them) from a
-    quote within the value (``2 * depth + 1``):
-        depth 0:  {"token": "a\"b"}
-        depth 1:  "{\"token\": \"a\\\"b\"}"
-    """
-    depth, quote = len(opening) - 1, opening[-1]
-    for match in _QUOTE.finditer(text, start):
-        if match["quote"] is None:
-            return match.start()
-        escapes = len(match["escapes"])
-        if match["quote"] == quote and escapes % (2 * depth + 2) == depth:
-            return match.end() - len(opening)
-        # A quote of an outer text: the value was cut off.
-        if escapes < depth and match["quote"] == '"':
-            return match.start()
-    return len(text)

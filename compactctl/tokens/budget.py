@@ -117,6 +117,15 @@ class Utilization(Record):
     level: Level
     percent_left: int
 
+    def exceeds(self, share: float) -> bool:
+        """Whether more than ``share`` is used; anything exceeds any share of nothing."""
+        return self.tokens > share_of(share, self.available)
+
+
+def share_of(share: float, limit: int) -> int:
+    """Return the most whole tokens that are not more than ``share`` of ``limit``."""
+    return int(exact(share) * limit)
+
 
 def utilization(tokens: int, available: int) -> Utilization:
     """Compute how full ``available`` tokens of input are with ``tokens``."""
@@ -155,7 +164,7 @@ class TargetSize(Record):
 
     def resolve(self, limit: int) -> int:
         """Return the target in tokens, from 1 to ``limit``."""
-        tokens = int(self.value if self.unit == "tokens" else exact(self.value) * limit)
+        tokens = int(self.value) if self.unit == "tokens" else share_of(self.value, limit)
         return max(1, min(tokens, limit))
 
 

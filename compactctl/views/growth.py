@@ -23,28 +23,34 @@ def growth_lines(
 
     ``name`` returns the name to show for a project.
     """
+    yield from growth_failures(growth, name)
+    if not growth.fails:
+        compared = plural(len(growth.compared), "project")
+        yield f"nothing grew by more than {share_text(tolerance)} ({compared} compared)"
+    yield from (f"{_shown(project, name)}: not in the baseline" for project in growth.added)
+    if growth.gone:
+        missing = plural(len(growth.gone), "project")
+        names = ", ".join(_shown(project, name) for project in growth.gone[:_MAX_PROJECT_NAMES])
+        yield f"{missing} of the baseline not measured: {names}"
 
-    def display_name(project: str) -> str:
-        return name(project) if project else _NO_PROJECT_NAME
 
-    yield from (
-        _finding_text(finding, display_name(finding.project)) for finding in growth.findings
-    )
+def growth_failures(
+    growth: BaselineComparison, name: Callable[[str], str] = line_text
+) -> Iterator[str]:
+    """Yield what fails the comparison: what grew, and what could not be compared."""
+    for finding in growth.findings:
+        yield _finding_text(finding, _shown(finding.project, name))
     for project in growth.recounted:
         yield (
-            f"{display_name(project)}: counted with a different counter than the baseline, so "
+            f"{_shown(project, name)}: counted with a different counter than the baseline, so "
             "growth is unknown; write a new baseline"
         )
     if not growth.compared and not growth.recounted:
         yield "nothing could be compared: no project is both here and in the baseline"
-    elif not growth.fails:
-        compared = plural(len(growth.compared), "project")
-        yield f"nothing grew by more than {share_text(tolerance)} ({compared} compared)"
-    yield from (f"{display_name(project)}: not in the baseline" for project in growth.added)
-    if growth.gone:
-        missing = plural(len(growth.gone), "project")
-        names = ", ".join(map(display_name, growth.gone[:_MAX_PROJECT_NAMES]))
-        yield f"{missing} of the baseline not measured: {names}"
+
+
+def _shown(project: str, name: Callable[[str], str]) -> str:
+    return name(project) if project else _NO_PROJECT_NAME
 
 
 def _finding_text(finding: GrowthFinding, project: str) -> str:

@@ -126,6 +126,9 @@ def test_a_row_holds_what_stats_says(overhead: int) -> None:
         "tool_errors": 0,
         "categories": expected.breakdown.categories,
         "status": "ok",
+        "verdicts": ("fits",),
+        "gates": (),
+        "limit": expected.measure.budget.window,
         "flags": (),
         "stages": (),
         "saved_by": {},
@@ -191,7 +194,6 @@ def test_a_failed_row_says_what_and_nothing_else() -> None:
     (row,) = run("empty.jsonl").rows
     assert row == BatchRow(
         path="empty.jsonl",
-        status="failed",
         failure=RowFailure(
             error_class="NoInputError",
             error="empty.jsonl: is empty; there is nothing to read",
@@ -405,7 +407,7 @@ def test_the_gate_is_about_what_is_left_after_compaction() -> None:
     small, large = (row.used or 0 for row in measured.rows)
     assert measured.exit_code == 0
     gated = run("small.jsonl", "large.jsonl", fail_over=small)
-    assert [(row.status, row.exit_code) for row in gated.rows] == [("ok", 0), ("over", 1)]
+    assert [(row.status, row.exit_code) for row in gated.rows] == [("ok", 0), ("over limit", 1)]
     assert gated.exit_code == 1
     assert run("large.jsonl", fail_over=large).exit_code == 0
     assert run("large.jsonl", fail_over=large * 0.9, plan=PLAN).exit_code == 0
@@ -415,7 +417,8 @@ def test_a_file_that_failed_is_never_success() -> None:
     write(Path("large.jsonl"))
     write(Path("empty.jsonl"), b"")
     write(Path("binary.jsonl"), b"\x00\xff")
-    assert run("large.jsonl", "empty.jsonl", fail_over=0).exit_code == 3
+    assert run("large.jsonl", "empty.jsonl", fail_over=0).exit_code == 1
+    assert run("large.jsonl", "empty.jsonl").exit_code == 3
     assert run("large.jsonl", "empty.jsonl", "binary.jsonl").exit_code == 4
     with pytest.raises(NoInputError):
         run("*.nothing")

@@ -266,12 +266,12 @@ def test_a_list_on_a_terminal_has_a_line_per_data_set(capsys: pytest.CaptureFixt
     put(texts(LONG, SHORT, *["no list"] * 9))
     assert run_program(["batch", "data.parquet", "--out", "out", "--keep", "0.5"]) == 4
     told = capsys.readouterr()
-    assert [line.split()[0] for line in told.out.splitlines() if "data.parquet " in line] == [
-        "data.parquet"
-    ]
-    assert "9 conversations failed" in told.out
-    assert told.out.count("exit 4: ") == 5
-    assert "4 more conversations failed" in told.out
+    assert [
+        line.split()[0] for line in told.out.splitlines() if line.startswith("data.parquet ")
+    ] == ["data.parquet"]
+    assert told.out.startswith("11 conversations: 9 failed, ")
+    assert told.out.count("(exit 4)") == 5
+    assert "4 more conversations of data.parquet" in told.out
     assert "wrote 1 transcript;" in told.err
 
 

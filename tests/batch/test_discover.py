@@ -67,7 +67,7 @@ def test_an_empty_path_is_not_the_working_folder() -> None:
 def test_a_named_file_is_taken_whatever_it_is() -> None:
     made("notes.txt", "run.compacted.jsonl")
     named = ("notes.txt", "run.compacted.jsonl", "missing.jsonl")
-    assert found(*named, exclude=("*",)) == list(named)
+    assert found(*named, include=("*.json",)) == list(named)
 
 
 def test_what_compactctl_wrote_is_passed_by() -> None:
@@ -143,6 +143,32 @@ def test_include_takes_the_place_of_the_usual_endings() -> None:
     assert found("in", include=("*.log",)) == ["in/b.log", "in/sub/c.log"]
     assert found("in", include=("sub/*",)) == ["in/sub/c.log"]
     assert found("in/*", include=("b.*",)) == ["in/b.log"]
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "old", "old/", "old/**", "**/old", "**/old/", "**/old/**", "old/*", "/old", "/old/**",
+        "in/old", "in/old/", "in/**/old", "in/old/**", "in/old/*.jsonl", "./in/old", "ol?",
+        "b.jsonl", "*b.jsonl", "**/b.jsonl", "old/**/b.jsonl", "in/**/b.jsonl",
+    ],
+)  # fmt: skip
+def test_a_pattern_excludes_as_in_gitignore(pattern: str) -> None:
+    made("in/a.jsonl", "in/old/b.jsonl")
+    assert found("in", exclude=(pattern,)) == ["in/a.jsonl"]
+    assert found("./in/", exclude=(pattern,)) == ["in/a.jsonl"]
+    assert found("in/**/*.jsonl", exclude=(pattern,)) == ["in/a.jsonl"]
+    if not pattern.startswith(("/", "old/*")) or pattern == "old/**":
+        # As a shell expands in/*/*.jsonl.
+        assert found("in/a.jsonl", "in/old/b.jsonl", exclude=(pattern,)) == ["in/a.jsonl"]
+
+
+@pytest.mark.parametrize("pattern", ["a.jsonl/", "ol", "/b.jsonl", "/a", "in/b.jsonl", "", "/"])
+def test_a_pattern_excludes_nothing_else(pattern: str) -> None:
+    made("in/a.jsonl", "in/old/b.jsonl")
+    assert found("in", exclude=(pattern,)) == ["in/a.jsonl", "in/old/b.jsonl"]
+    named = ["in/a.jsonl", "in/old/b.jsonl"]
+    assert found(*named, exclude=(pattern,)) == named
 
 
 def test_exclude_leaves_out_files_and_folders() -> None:

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from batch.inputs import transcript, write
@@ -114,13 +115,13 @@ def test_a_call_in_a_request_without_its_result_is_an_orphan(beside: Record) -> 
 def test_over_the_window(capsys: pytest.CaptureFixture[str]) -> None:
     write(Path("in/large.jsonl"), transcript(60))
     code, found = statuses(capsys, "--fail-on", "over-window", "--window", "8k")
-    assert (code, found) == (1, {"good": "ok", "large": "flagged"})
+    assert (code, found) == (1, {"good": "ok", "large": "over limit"})
 
 
 def test_over_so_many_tokens(capsys: pytest.CaptureFixture[str]) -> None:
     write(Path("in/large.jsonl"), transcript(60))
     code, found = statuses(capsys, "--fail-over-tokens", "5k")
-    assert (code, found) == (1, {"good": "ok", "large": "over"})
+    assert (code, found) == (1, {"good": "ok", "large": "over limit"})
     assert statuses(capsys, "--fail-over-tokens", "1m")[0] == 0
 
 
@@ -135,17 +136,111 @@ def test_a_gate_hides_behind_no_other_gate(capsys: pytest.CaptureFixture[str]) -
     assert "3 files over the limit: 1 tokens" in told
     assert "1 file flagged: opaque in 1" in told
     for shown in (told, Path("junit.xml").read_text(), Path("report.md").read_text()):
-        lines = [line for line in shown.splitlines() if "the next request holds" in line]
+        lines = [line for line in shown.splitlines() if "over the limit of 1" in line]
         assert len(lines) == 3
         assert sum("opaque (lines or" in line.replace("\\", "") for line in lines) == 1
         assert "errors" not in "".join(lines)
 
 
-def test_a_file_that_fails_hides_behind_no_gate(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_file_that_cannot_be_read_hides_no_gate_and_is_no_success(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     write(Path("in/binary.jsonl"), bytes(range(256)))
     cut_off()
+    assert run(["batch", "in", "-j", "1", "--fail-on", "orphans,errors,opaque"]) == 1
+    assert "exit code 1; not returned: 4 from 1 file\n" in capsys.readouterr().err
     code, found = statuses(capsys, "--fail-on", "orphans,errors,opaque")
-    assert (code, found["binary"], found["orphan"]) == (4, "failed", "flagged")
+    assert (code, found["binary"], found["orphan"]) == (1, "failed", "flagged")
+    code, found = statuses(capsys, "--fail-on", "errors,opaque")
+    assert (code, found["binary"], found["orphan"]) == (4, "failed", "ok")
+
+
+def row_of(capsys: pytest.CaptureFixture[str], *options: str) -> tuple[int, dict[str, Any]]:
+    code = run(["batch", "in", "-j", "1", "--no-cache", "--json", *options])
+    (row,) = json.loads(capsys.readouterr().out)["files"]
+    return code, row
+
+
+@pytest.mark.parametrize("target", ["150", "200", "300"])
+@pytest.mark.parametrize("stages", ["dedup", "truncate", "dedup,prune"])
+@pytest.mark.parametrize("out", [(), ("--out", "out")], ids=["measured", "written"])
+def test_a_compaction_that_misses_its_target_is_not_ok(
+    stages: str, target: str, out: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = ("--stages", stages, "--keep-turns", "3", "--target", target)
+    code, row = row_of(capsys, *options, *out)
+    assert row["tokensAfter"] > int(target) == row["target"]
+    assert (code, row["status"], row["verdicts"][0]) == (0, "over target", "over target")
+    assert row_of(capsys, *options, "--require-fit")[0] == 5
+
+
+@pytest.mark.parametrize(
+    ("source", "code"),
+    [
+        (("--window", "500"), 5),
+        (("--window", "5k"), 0),
+        ({"COMPACTCTL_TARGET": "200"}, 5),
+        ({"COMPACTCTL_TARGET": "5k"}, 0),
+        ('target = "200"', 5),
+        ('[batch]\ntarget = "0.1%"', 5),
+        ('[batch]\ntarget = "50%"', 0),
+    ],
+)
+def test_what_is_only_measured_must_fit_too(
+    source: tuple[str, ...] | dict[str, str] | str,
+    code: int,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Whatever sets the size and the gate: the command line, a variable, or a settings file."""
+    options = source if isinstance(source, tuple) else ()
+    Path("compactctl.toml").write_text(source if isinstance(source, str) else "")
+    for name, value in source.items() if isinstance(source, dict) else ():
+        monkeypatch.setenv(name, value)
+    found, row = row_of(capsys, *options, "--require-fit")
+    assert (found, row["exitCode"]) == (code, code)
+    assert row["gates"] == (["require-fit"] if code else [])
+    assert row["status"] == ("ok" if not code else "over limit" if options else "over target")
+    monkeypatch.setenv("COMPACTCTL_REQUIRE_FIT", "1")
+    assert row_of(capsys, *options)[0] == code
+
+
+def test_without_stages_there_is_nothing_to_audit(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["batch", "in", "--require-audit"]) == 2
+    assert "no stage runs" in capsys.readouterr().err
+    assert run(["batch", "in", "--require-audit", "--stages", "dedup"]) == 0
+
+
+def test_a_cached_row_knows_the_size_that_is_required(capsys: pytest.CaptureFixture[str]) -> None:
+    for target, code in (("200", 5), ("5k", 0), ("200", 5)):
+        Path("compactctl.toml").write_text(f'target = "{target}"\n')
+        assert statuses(capsys, "--require-fit")[0] == code
+
+
+@pytest.mark.parametrize("share", ["0", "50%", "100%", "300%", "10000000%"])
+def test_nothing_fits_where_there_is_no_room(
+    share: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = ("--window", "8192", "--max-tokens", "8192", "--fail-over", share)
+    code, row = row_of(capsys, *options)
+    assert (code, row["status"], row["limit"]) == (1, "over limit", 0)
+    assert run(["stats", "in/good.jsonl", *options, "--fail-base", "available"]) == 1
+    assert "but the available input is 0" in capsys.readouterr().err
+
+
+def test_what_is_larger_than_the_window_is_not_ok(capsys: pytest.CaptureFixture[str]) -> None:
+    code, row = row_of(capsys, "--window", "500")
+    assert (code, row["status"], row["limit"]) == (0, "over limit", 500)
+    assert row_of(capsys, "--window", "500", "--fail-over-tokens", "5k")[1]["status"] == "ok"
+
+
+def test_a_baseline_that_fails_is_shown_to_ci(capsys: pytest.CaptureFixture[str]) -> None:
+    run(["batch", "in", "--report", "base.parquet"])
+    write(Path("in/good.jsonl"), transcript(60))
+    options = ("--baseline", "base.parquet", "--junit", "j.xml", "--annotate", "github")
+    assert run(["batch", "in", *options]) == 1
+    assert "::error title=compactctl batch::--baseline: " in capsys.readouterr().err
+    assert 'failures="1"' in Path("j.xml").read_text()
 
 
 def test_a_compaction_that_does_not_fit(capsys: pytest.CaptureFixture[str]) -> None:

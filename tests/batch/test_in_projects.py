@@ -22,7 +22,7 @@ INSTALL, MEASURE = ACTION["runs"]["steps"]
 WORKFLOW, PRE_COMMIT = (
     yaml.safe_load(block)
     for block in re.findall(
-        r"^```yaml\n(.*?)^```$", (ROOT / "README.md").read_text(), re.MULTILINE | re.DOTALL
+        r"^```yaml\n(.*?)^```$", (ROOT / "docs/batch.md").read_text(), re.MULTILINE | re.DOTALL
     )
 )
 WITH_PROGRAM = {
@@ -83,29 +83,21 @@ def test_the_hook_passes_whole_transcripts_and_no_others() -> None:
     assert not re.search(HOOK["files"], "runs/a.json")
 
 
-def test_the_hook_as_the_readme_shows_it() -> None:
+def test_the_hook_as_the_page_shows_it() -> None:
     ((shown,),) = (repository["hooks"] for repository in PRE_COMMIT["repos"])
     assert shown["id"] == HOOK["id"]
     assert hook(*shown["args"], "runs/good.jsonl").returncode == 0
     assert hook(*shown["args"], str(cut_off())).returncode == 1
 
 
-def test_the_workflow_as_the_readme_shows_it() -> None:
-    *_, check = WORKFLOW["jobs"]["transcripts"]["steps"]
-    words = shlex.split(check["run"].removeprefix("compactctl "))
-    write(Path("package.json"), b'{"name": "bolt"}\n')
-    assert completed(words, Path.cwd(), WITH_PROGRAM).returncode == 0
-    cut_off()
-    assert completed(words, Path.cwd(), WITH_PROGRAM).returncode == 1
-
-
-def test_the_action_as_the_page_shows_it() -> None:
-    page = (ROOT / "docs" / "batch.md").read_text()
-    (block,) = re.findall(r"^```yaml\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
-    (shown,) = yaml.safe_load(block)
+def test_the_workflow_as_the_page_shows_it() -> None:
+    *_, shown = WORKFLOW["jobs"]["transcripts"]["steps"]
     assert set(shown["with"]) <= set(ACTION["inputs"])
+    write(Path("runs/package.json"), b'{"name": "bolt"}\n')
     done = step(MEASURE, **shown["with"])
     assert done.returncode == 0, done.stderr
+    cut_off()
+    assert step(MEASURE, **shown["with"]).returncode == 1
 
 
 def test_the_action_measures_what_it_is_given() -> None:

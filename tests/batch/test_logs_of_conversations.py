@@ -13,7 +13,10 @@ from pyarrow import parquet
 from compactctl.__main__ import run as run_program
 from compactctl.commands.batch.batch import BatchResult
 from compactctl.commands.batch.columns import row_values
+from compactctl.commands.client_sessions.write import OutputOptions
 from compactctl.commands.measuring.measure import MeasureOptions
+from compactctl.commands.planning.plan import PlanOptions
+from compactctl.tokens.budget import TargetSize
 from compactctl.views.results.batch import listed_files
 
 TALKS = [loop(2), loop(30), loop(5)]
@@ -48,7 +51,34 @@ def test_each_conversation_is_a_row_as_in_parquet(wrap: Any) -> None:
     (listed,) = listed_files(measured.rows)
     assert (listed.path, listed.context) == ("log.jsonl", measured.rows[1].context)
     gated = run("log.jsonl", measure=MEASURE, fail_over_tokens=3_000)
-    assert [row.status for row in gated.rows] == ["ok", "over", "ok"]
+    assert [row.status for row in gated.rows] == ["ok", "over limit", "ok"]
+
+
+@pytest.mark.parametrize("wrap", [lambda talk: {"messages": talk}, lambda talk: talk])
+@pytest.mark.parametrize("out", [None, "out"])
+def test_each_conversation_is_a_row_after_stages_too(wrap: Any, out: str | None) -> None:
+    """Its size is that of its line in the new file, and the sums are those of the whole file."""
+    write(Path("log.jsonl"), log(*map(wrap, TALKS)))
+    plan = PlanOptions(target=TargetSize(value=2_500, unit="tokens"))
+    place = {} if out is None else {"output": OutputOptions(path=out)}
+    result = run("log.jsonl", measure=MEASURE, plan=plan, **place)
+    before = run("log.jsonl", measure=MEASURE)
+    assert [row.row for row in result.rows] == [1, 2, 3]
+    assert [row.tokens for row in result.rows] == [row.tokens for row in before.rows]
+    assert [row.is_changed for row in result.rows] == [False, True, False]
+    assert result.totals.tokens_after is not None
+    assert result.totals.tokens_after < (result.totals.tokens_before or 0)
+    for row in result.rows:
+        is_over = (row.context or 0) > 2_500
+        assert row.status == ("over target" if is_over else "ok" if row.is_changed else "unchanged")
+    if out is None:
+        assert not Path("out").exists()
+        return
+    after = run("out/log.compacted.jsonl", measure=MEASURE)
+    assert [row.context for row in after.rows] == [row.context for row in result.rows]
+    again = run("log.jsonl", measure=MEASURE, plan=plan, cached=True, **place)
+    resumed = run("log.jsonl", measure=MEASURE, plan=plan, cached=True, resume=True, **place)
+    assert resumed.rows == again.rows
 
 
 def test_lines_between_conversations_count_once() -> None:
@@ -90,9 +120,11 @@ def test_cached_rows_are_the_same() -> None:
     ]
 
 
-def test_messages_have_the_names_of_their_rows() -> None:
+@pytest.mark.parametrize("stages", [(), ("--target", "2500")], ids=["measured", "compacted"])
+def test_messages_have_the_names_of_their_rows(stages: tuple[str, ...]) -> None:
     write(Path("log.jsonl"), log(*({"messages": talk} for talk in TALKS)))
-    run_program(["batch", "log.jsonl", "--report", "r.parquet", "--messages-out", "m.parquet"])
+    files = ("--report", "r.parquet", "--messages-out", "m.parquet")
+    run_program(["batch", "log.jsonl", *stages, *files])
     report = parquet.read_table("r.parquet").to_pylist()
     messages = parquet.read_table("m.parquet").to_pylist()
     for row in report:

@@ -12,6 +12,7 @@ from conftest import ROOT
 from pyarrow import parquet
 
 from compactctl.__main__ import run
+from compactctl.commands.batch.report_format import METADATA
 
 Json = dict[str, Any]
 PAGE = ROOT / "docs" / "batch.md"
@@ -41,6 +42,18 @@ def report(capsys: pytest.CaptureFixture[str], *options: str) -> tuple[int, Json
 def rows(path: str) -> list[Json]:
     found: list[Json] = parquet.read_table(path).to_pylist()
     return [{**row, "milliseconds": 0} for row in found]
+
+
+@pytest.mark.parametrize(("version", "code"), [(1, 0), (2, 0), (3, 4), (0, 4)])
+def test_a_report_of_an_earlier_version_is_still_a_baseline(version: int, code: int) -> None:
+    batch("--report", "old.parquet", "--exclude", "binary*")
+    table = parquet.read_table("old.parquet")
+    if version == 1:
+        table = table.drop_columns(["verdicts", "gates", "limit", "target"])
+    metadata = {METADATA: json.dumps({"version": version})}
+    parquet.write_table(table.replace_schema_metadata(metadata), "old.parquet")
+    assert run(["report", "old.parquet"]) == code
+    assert batch("--baseline", "old.parquet", "--exclude", "binary*") == code
 
 
 def test_what_is_of_before_and_of_after_a_compaction_is_said(

@@ -17,6 +17,7 @@ from pyarrow import parquet
 
 from compactctl.__main__ import run
 from compactctl.commands.batch.batch import BatchOptions, BatchResult, batch
+from compactctl.commands.batch.options import BatchGates
 from compactctl.commands.batch.report_format import RUNNERS
 from compactctl.commands.batch.row import BatchRow, RowFailure, RowOutcome
 from compactctl.commands.measuring.next_request import Totals
@@ -52,7 +53,7 @@ def worked(*rows: BatchRow) -> BatchResult:
 
 def failed(path: str = HOSTILE, error: str = HOSTILE) -> BatchRow:
     failure = RowFailure(error_class="X", error=error, exit_code=4)
-    return BatchRow(path=path, status="failed", failure=failure)
+    return BatchRow(path=path, failure=failure)
 
 
 def table(path: Path) -> list[dict[str, Any]]:
@@ -97,11 +98,11 @@ def test_a_formula_is_a_text() -> None:
 
 
 def test_junit_has_a_test_per_file() -> None:
-    assert run(["batch", "in", "--junit", "junit.xml", "--fail-over-tokens", "5k"]) == 4
+    assert run(["batch", "in", "--junit", "junit.xml", "--fail-over-tokens", "5k"]) == 1
     suite = ET.parse("junit.xml").getroot()[0]  # noqa: S314 - our own
     assert [suite.get(name) for name in ("tests", "failures", "errors")] == ["3", "1", "1"]
-    found = {case.get("name"): [child.tag for child in case] for case in suite}
-    assert found == {"binary.jsonl": ["error"], "good.jsonl": [], "large.jsonl": ["failure"]}
+    found = [(case.get("name"), *(child.tag for child in case)) for case in suite]
+    assert found == [("large.jsonl", "failure"), ("binary.jsonl", "error"), ("good.jsonl",)]
     assert {case.get("classname") for case in suite} == {"in"}
 
 
@@ -186,18 +187,25 @@ def test_as_each_runner_reads_it() -> None:
     over = replace(
         good,
         path="in/a,b.jsonl",
-        status="over",
+        limit=167_000,
+        gates=("fail-over",),
         measure=replace(good.measure, base="client", base_tokens=167_000),
         outcome=RowOutcome(after=Totals(messages=9, tokens=0, largest_counted=190_000, unseen=0)),
     )
-    said = "in/a,b.jsonl: the next request holds 190,000 tokens, 114% of 167,000 (client)"
-    assert list(batch_annotations(worked(over), "github")) == [
+    said = (
+        "in/a,b.jsonl: over limit: 190,000 tokens, 23,000 over the limit of 167,000 "
+        "(100% of where its client compacts)"
+    )
+    result = worked(over)
+    gates = BatchGates(fail_over=1.0)
+    result = replace(result, options=replace(result.options, gates=gates))
+    assert list(batch_annotations(result, "github")) == [
         f"::error file=in/a%2Cb.jsonl,title=compactctl batch::{said.replace('%', '%25')}"
     ]
-    assert list(batch_annotations(worked(over), "azure")) == [
+    assert list(batch_annotations(result, "azure")) == [
         "##vso[task.logissue type=error;sourcepath=in/a,b.jsonl]" + said.replace("%", "%AZP25")
     ]
-    start, *middle, end = batch_annotations(worked(over), "gitlab")
+    start, *middle, end = batch_annotations(result, "gitlab")
     assert re.fullmatch(r"\x1b\[0Ksection_start:\d+:compactctl\r\x1b\[0Kcompactctl .*", start)
     assert middle == [said]
     assert re.fullmatch(r"\x1b\[0Ksection_end:\d+:compactctl\r\x1b\[0K", end)

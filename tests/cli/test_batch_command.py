@@ -25,9 +25,9 @@ def test_a_row_per_file_and_the_errors_in_full(ask: Ask, folder: Path) -> None:
     assert outcome.code == 4
     assert re.search(r"desk\.jsonl +openai-chat +unknown( +[\d,]+){2} +\d+\.\d% +ok\n", outcome.out)
     assert re.search(r"broken\.jsonl +failed\n", outcome.out)
-    assert "1 file failed\nexit 4: " in outcome.out
+    assert re.search(r"\nfailed +\S+broken\.jsonl: .* \(exit 4\)\n", outcome.out)
     assert outcome.out.count("broken.jsonl: ") == 1
-    assert "4 files: 2 ok, 1 failed, 1 not a transcript" in outcome.out
+    assert "4 files: 1 failed, 2 ok, 1 not a transcript" in outcome.out
     assert "parts.jsonl" not in outcome.out
 
 
@@ -105,7 +105,8 @@ def test_every_form_counts_what_is_not_a_transcript(ask: Ask, tmp_path: Path) ->
     assert document["files"][1] | {"milliseconds": 0} == {
         **dict.fromkeys(document["files"][1]),
         "path": str(runs / "parts.jsonl"), "status": "skipped", "exitCode": 0, "milliseconds": 0,
-        "tools": [], "stages": [], "flags": [], "faults": [], "categories": {}, "savedBy": {},
+        "verdicts": [], "gates": [], "tools": [], "stages": [], "flags": [], "faults": [],
+        "categories": {}, "savedBy": {},
         "errorClass": "NotATranscriptError", "error": document["files"][1]["error"],
     }  # fmt: skip
     assert "parts.jsonl,,,,,skipped" in csv.read_text()
@@ -127,11 +128,14 @@ def test_the_gate_counts_what_is_over(ask: Ask, folder: Path) -> None:
     outcome = ask("batch", folder, "--fail-over", "0.1", "--exclude", "broken*")
     assert outcome.code == 1
     assert "1 file over the limit: 10% of the available input" in outcome.err
-    assert re.search(r"desk\.jsonl .* over\n", outcome.out)
+    assert re.search(r"desk\.jsonl .* over limit\n", outcome.out)
 
 
-def test_a_file_that_failed_is_never_hidden_by_the_gate(ask: Ask, folder: Path) -> None:
-    assert ask("batch", folder, "--fail-over", "0.1").code == 4
+def test_a_file_that_failed_is_told_beside_the_gate(ask: Ask, folder: Path) -> None:
+    outcome = ask("batch", folder, "--fail-over", "0.1")
+    assert outcome.code == 1
+    assert "exit code 1; not returned: 4 from 1 file\n" in outcome.err
+    assert ask("batch", folder).code == 4
 
 
 def test_only_what_is_included_is_taken(ask: Ask, folder: Path) -> None:

@@ -12,7 +12,6 @@ from compactctl.clients.records.chat_log import ChatLogReader, ConversationParse
 from compactctl.clients.records.decode import Decoded
 from compactctl.clients.records.envelope import (
     LogRow,
-    format_path,
     is_step,
     locate_exchange,
     locate_exchange_at,
@@ -24,7 +23,7 @@ from compactctl.clients.records.unread import COMMON_UNSENT, UnsentFields
 from compactctl.clients.wrappings import KNOWN_WRAPPINGS
 from compactctl.history.provider_edits import as_read
 from compactctl.history.turns import without_expired_reasoning
-from compactctl.model.message import JsonPath, Message, Role, Synthetic
+from compactctl.model.message import Message, Role, Synthetic
 from compactctl.model.transcript import Transcript
 from compactctl.pipeline.writer import InsertionContext
 from compactctl.records import Record, replace
@@ -146,7 +145,7 @@ class ApiLogReader(ChatLogReader):
     """Choose one of ``dialects`` for every conversation.
 
     ``default`` is for a conversation that reads the same in several. A log with conversations in
-    other dialects gets the format name ``api-log``. With ``messages_path``, messages are read at
+    other dialects gets the format name ``api-log``. With ``messages_field``, messages are read at
     that path of a row.
     """
 
@@ -155,7 +154,7 @@ class ApiLogReader(ChatLogReader):
         name: str,
         dialects: Sequence[ApiFormat],
         default: ApiFormat | None,
-        messages_path: JsonPath | None = None,
+        messages_field: str | None = None,
         *,
         is_log: bool = True,
     ) -> None:
@@ -167,7 +166,7 @@ class ApiLogReader(ChatLogReader):
             is_log=is_log,
             unsent_fields=unsent_fields,
         )
-        self._messages_path = messages_path
+        self._messages_field = messages_field
         self._dialects = dialects
         self._default = default
         self._chains = Chains()
@@ -207,18 +206,18 @@ class ApiLogReader(ChatLogReader):
     def format_name(self) -> str:
         """Return the name of the format, once the whole file is read."""
         names = {*self.builder.dialects.values()}
-        is_named = self._messages_path is not None or names <= {self.name}
+        is_named = self._messages_field is not None or names <= {self.name}
         return self.name if is_named else API_LOG
 
     def row(self, value: Mapping[str, Any]) -> LogRow | None:
         """Locate the request and answer in an object; None if it has no messages."""
-        if self._messages_path is None:
+        if self._messages_field is None:
             return locate_exchange(value)
-        return locate_exchange_at(value, self._messages_path)
+        return locate_exchange_at(value, self._messages_field)
 
     def unsent_row(self, value: object) -> str:
         """Return the kind of a row that is not a request to a model; "" for any other value."""
-        return "step of a trace" if self._messages_path is None and is_step(value) else ""
+        return "step of a trace" if self._messages_field is None and is_step(value) else ""
 
     def _expected_names(self) -> str:
         several = len(self._dialects) > 1
@@ -232,8 +231,8 @@ class ApiLogReader(ChatLogReader):
         answer: Mapping[str, Any],
     ) -> ConversationParser | str:
         """Return the parser of a conversation, or the reason why it cannot be read."""
-        if self._messages_path is not None and not request:
-            return f"no messages at {format_path(self._messages_path)}"
+        if self._messages_field is not None and not request:
+            return f"no messages at {self._messages_field}"
         match = match_dialects(self._dialects, messages, request, answer).choose(self._default)
         if isinstance(match, Ambiguous):
             return f"a conversation that {match.description}"
@@ -296,7 +295,7 @@ class ApiLog(Format):
     """Reads and writes logs of several dialects, each row in its dialect.
 
     If all of the first rows are of the dialect ``default``, the format takes its name until a row
-    of another one is read. With ``messages_path``, only messages at that path of a row are read.
+    of another one is read. With ``messages_field``, only messages at that path of a row are read.
     """
 
     reads_arrays = True
@@ -305,17 +304,17 @@ class ApiLog(Format):
         self,
         dialects: Sequence[ApiFormat],
         default: ApiFormat | None = None,
-        messages_path: JsonPath | None = None,
+        messages_field: str | None = None,
     ) -> None:
         self.name = API_LOG if default is None else default.name
-        if messages_path is not None:
-            self.name = f"{self.name}:{format_path(messages_path)}"
+        if messages_field is not None:
+            self.name = f"{self.name}:{messages_field}"
         self.title = "logs of requests to several APIs" if default is None else default.title
         self.can_write_assistant = all(dialect.can_write_assistant for dialect in dialects)
         self.tools_path = self.tools_path if default is None else default.tools_path
         self._dialects = dialects
         self._default = default
-        self._messages_path = messages_path
+        self._messages_field = messages_field
         self._by_name = {dialect.name: dialect for dialect in dialects}
 
     def sniff(self, records: Sequence[Mapping[str, Any]]) -> bool:
@@ -336,7 +335,7 @@ class ApiLog(Format):
     def read(self, lines: Iterable[Decoded]) -> Transcript:
         """Read all lines; see ``Format.read``."""
         return ApiLogReader(
-            self.name, self._dialects, self._default, self._messages_path, is_log=self.is_log
+            self.name, self._dialects, self._default, self._messages_field, is_log=self.is_log
         ).read(lines)
 
     def new_record(self, message: Synthetic, beside: InsertionContext) -> Mapping[str, Any]:

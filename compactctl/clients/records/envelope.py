@@ -150,6 +150,9 @@ _USAGE_PATHS: tuple[tuple[JsonPath, str, str], ...] = (
     (("metrics",), "prompt_tokens", "completion_tokens"),
 )
 
+# Enough for any list in memory, and fewer than Python converts.
+_MAX_INDEX_DIGITS = 18
+
 
 class LogRow(Record, kw_only=False):
     """The paths of a request and its answer in a row.
@@ -193,9 +196,10 @@ def is_step(value: object) -> bool:
     return any(isinstance(name, str) and name.lower() in _STEP_KINDS for name in names)
 
 
-def locate_exchange_at(value: Mapping[str, Any], messages: JsonPath) -> LogRow | None:
-    """Locate the request and answer in an object with messages at a known path; None without."""
-    if not isinstance(json_in(value_at(value, messages)), list):
+def locate_exchange_at(value: Mapping[str, Any], field: str) -> LogRow | None:
+    """Locate the request and answer in an object with messages at a known field; None without."""
+    messages = find_list(value, field)
+    if messages is None:
         return None
     answers = _answer_paths(value)
     return LogRow(messages[:-1], messages, answers, _parameter_paths(value, messages[:-1]))
@@ -230,14 +234,41 @@ def _answer_paths(value: Mapping[str, Any]) -> tuple[JsonPath, ...]:
 
 
 def format_path(path: JsonPath) -> str:
-    """Write a path as names and numbers separated by dots, as in jq."""
+    """Write a path as names and numbers separated by dots."""
     return ".".join(map(str, path))
 
 
-def parse_path(text: str) -> JsonPath:
-    """Parse a path of names and numbers separated by dots, as in jq."""
-    names = text.removeprefix(".").split(".")
-    return tuple(int(name) if name.isdecimal() else name for name in names)
+def find_list(value: Any, field: str) -> JsonPath | None:  # noqa: ANN401 - JSON is any value
+    """Return the path of the list that ``format_path`` writes as ``field``, None if there is none.
+
+    Only the value tells whether a number is an index or a key, and which dots are part of a key::
+
+        find_list({"runs": {"0": {"a.b": []}}}, "runs.0.a.b")  ->  ("runs", "0", "a.b")
+
+    Of several such lists it is the one with the shortest first key. The path may lead through JSON
+    texts.
+    """
+    holder = json_in(value)
+    steps = field.split(".")
+    for count in range(1, len(steps) + 1):
+        step = _step_in(holder, ".".join(steps[:count]))
+        if step is None:
+            continue
+        if count == len(steps):
+            return (step,) if isinstance(json_in(holder[step]), list) else None
+        rest = find_list(holder[step], ".".join(steps[count:]))
+        if rest is not None:
+            return (step, *rest)
+    return None
+
+
+def _step_in(holder: object, name: str) -> str | int | None:
+    """Return the key or index called ``name``, None if ``holder`` has none."""
+    if isinstance(holder, Mapping):
+        return name if name in holder else None
+    if isinstance(holder, list) and name.isdecimal() and len(name) <= _MAX_INDEX_DIGITS:
+        return int(name) if int(name) < len(holder) else None
+    return None
 
 
 def model_of(document: Mapping[str, Any], row: LogRow) -> str | None:

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext
 from functools import partial
-from typing import Generic, TypeVar, get_args
+from typing import Generic, TypeVar
 
 from compactctl.commands.batch.columns import table_values
 from compactctl.commands.batch.one_file import run_file, worker_died
@@ -17,8 +17,8 @@ from compactctl.commands.batch.report import (
     read_report,
     report_row,
 )
-from compactctl.commands.batch.report_format import Status
-from compactctl.commands.batch.row import BatchRow
+from compactctl.commands.batch.report_format import STATUSES, GateOption, Status
+from compactctl.commands.batch.row import BatchRow, severity
 from compactctl.commands.batch.row_cache import cached_rows
 from compactctl.commands.batch.tasks import (
     FileTask,
@@ -37,6 +37,7 @@ from compactctl.records import Record, replace
 from compactctl.store.cache import ResultCache, cache_path
 from compactctl.store.client_folders import this_machine
 from compactctl.store.files.objects import is_object
+from compactctl.tokens.budget import share_of
 from compactctl.tokens.counters.bpe import expect_text
 
 __all__ = ["BatchOptions", "BatchResult", "BatchRow", "BatchTotals", "batch"]
@@ -85,15 +86,31 @@ class BatchResult(Record):
 
     @property
     def exit_code(self) -> int:
-        """The highest code among the files that failed, else 1 if a gate failed, else 0.
+        """The most severe code of the files and of the baseline, see ``severity``.
 
-        Codes rise with severity, so if all failures are of one kind, the batch has their code, and
-        a failed file is never hidden by a gate. If no file is a transcript, there is no input.
+        If no file is a transcript, there is no input.
         """
         if self.is_empty:
             return NoInputError.exit_code
-        fails = self.growth is not None and self.growth.fails
-        return max((row.exit_code for row in self.rows), default=0) or GATE_FAILED * fails
+        return min(self.exit_codes, key=severity, default=0)
+
+    @property
+    def exit_codes(self) -> Mapping[int, int]:
+        """The codes other than 0 -> the number of files that have them, 0 for the baseline."""
+        codes = Counter(row.exit_code for row in self.rows if row.exit_code)
+        if self.has_grown and GATE_FAILED not in codes:
+            codes[GATE_FAILED] = 0
+        return codes
+
+    @property
+    def has_grown(self) -> bool:
+        """Whether the batch fails because of ``--baseline``."""
+        return self.growth is not None and self.growth.fails
+
+    @property
+    def worst_first(self) -> tuple[BatchRow, ...]:
+        """All rows, in the order of their exit codes, then their statuses, then their fullness."""
+        return tuple(sorted(self.rows, key=_badness))
 
     @property
     def is_empty(self) -> bool:
@@ -123,7 +140,10 @@ def batch(
     baseline = None if gates.baseline is None else read_report(gates.baseline)
     tasks = _tasks(options, inputs)
     with _cache_for(options) as cache:
-        rows = tuple(with_gates(row, gates) for row in _run(options, tasks, cache, progress, take))
+        rows = tuple(
+            with_gates(row, gates, require_fit=options.require_fit)
+            for row in _run(options, tasks, cache, progress, take)
+        )
     return BatchResult(
         options=options,
         rows=rows,
@@ -141,22 +161,27 @@ def _growth(
     )
 
 
-def with_gates(row: BatchRow, gates: BatchGates) -> BatchRow:
-    """Return a row whose status is the gate that it fails, if any."""
-    if not row.is_read:
+def _badness(row: BatchRow) -> tuple[tuple[int, int], int, float]:
+    return severity(row.exit_code), STATUSES.index(row.status), -(row.used or 0)
+
+
+def with_gates(row: BatchRow, gates: BatchGates, *, require_fit: bool = False) -> BatchRow:
+    """Return a row with the limit that the gates set, and the gates that it does not pass."""
+    if row.context is None or row.measure is None:
         return row
-    if _is_over(row.used, gates.fail_over) or _is_over(row.context, gates.fail_over_tokens):
-        return replace(row, status="over")
+    limits: dict[GateOption, int] = {}
+    if gates.fail_over is not None:
+        limits["fail-over"] = share_of(gates.fail_over, row.measure.base_tokens)
+    if gates.fail_over_tokens is not None:
+        limits["fail-over-tokens"] = gates.fail_over_tokens
+    # What was read may be within a limit, but what is sent may not be.
+    is_unsure = row.unread is not None
+    failed = [gate for gate, limit in limits.items() if is_unsure or row.context > limit]
     if set(gates.fail_on).intersection(row.flags):
-        return replace(row, status="flagged")
-    if row.unread and (gates.fail_over, gates.fail_over_tokens) != (None, None):
-        # What was read is within the limit; what is sent may not be.
-        return replace(row, status="flagged")
-    return row
-
-
-def _is_over(size: float | None, limit: float | None) -> bool:
-    return limit is not None and size is not None and size > limit
+        failed.append("fail-on")
+    if require_fit and (is_unsure or (row.target is not None and row.context > row.target)):
+        failed.append("require-fit")
+    return replace(row, limit=min(limits.values(), default=None), gates=tuple(failed))
 
 
 def _tasks(options: BatchOptions, inputs: Sequence[InputFile]) -> tuple[FileTask, ...]:
@@ -264,7 +289,7 @@ def add_up(rows: Sequence[BatchRow], *, compacted: bool) -> BatchTotals:
     is_summed = len(counters) <= 1
     return BatchTotals(
         files=len(rows),
-        statuses={status: statuses[status] for status in get_args(Status)},
+        statuses={status: statuses[status] for status in STATUSES},
         tokens_before=sum(figure.totals.tokens for figure in figures) if is_summed else None,
         tokens_after=sum(outcome.after.tokens for outcome in outcomes)
         if compacted and is_summed

@@ -8,7 +8,7 @@ from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryFile
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from compactctl import __version__
 from compactctl.commands.batch.attempts import attempt
@@ -20,6 +20,7 @@ from compactctl.commands.compact.audits import require_audit, summaries_of
 from compactctl.commands.compact.in_memory import CompactedLines, compact_lines
 from compactctl.commands.compact.stored_request import StoredRequest
 from compactctl.commands.compact.summing_up import fates_by_id
+from compactctl.commands.measuring.acceptance import faults_of
 from compactctl.commands.measuring.figures import FileDetails, details_of
 from compactctl.commands.measuring.measure import NO_DETAILS, measure
 from compactctl.commands.measuring.next_request import Totals
@@ -38,9 +39,6 @@ from compactctl.store.files.limits import ReadLimits
 from compactctl.store.files.parquet_dataset import FORMAT, ParquetDataset, open_dataset
 from compactctl.store.files.source import FileLines, Source, digest_of
 from compactctl.store.publish.publish import publish
-
-if TYPE_CHECKING:
-    from compactctl.commands.batch.report_format import Status
 
 # The totals of a conversation without messages.
 _NOTHING = Totals(messages=0, tokens=0, largest_counted=0, unseen=0)
@@ -91,7 +89,7 @@ def _write_conversations(work: "_Conversations", output: str) -> WorkedFile:
         return [conversation.value for conversation in conversations]
 
     def stages() -> list[tuple[StageRecord, ...]]:
-        return [conversation.stages for conversation in done if conversation.row.status == "ok"]
+        return [conversation.stages for conversation in done if conversation.row.is_changed]
 
     written, operation = write_data_set(work.data, output, replaced, stages, work.options)
     return _as_file(
@@ -104,7 +102,7 @@ def _write_conversations(work: "_Conversations", output: str) -> WorkedFile:
 
 def _with_output(row: BatchRow, written: RowOutput, operation: str | None) -> BatchRow:
     """Add the file that a conversation was written to, and the operation, to its row."""
-    if row.status == "ok" and row.outcome is not None:
+    if row.outcome is not None and row.is_changed:
         row = replace(row, outcome=replace(row.outcome, operation=operation))
     return replace(row, output=written)
 
@@ -157,7 +155,7 @@ class _Conversations:
         """Return the outcome of a row without a conversation."""
         row = BatchRow(path=name)
         if self.options.compacts:
-            row = replace(row, status="unchanged", outcome=RowOutcome(after=_NOTHING))
+            row = replace(row, outcome=RowOutcome(after=_NOTHING, is_unchanged=True))
         return ConversationOutcome(row=row, value=value)
 
     def _measured(self, name: str, value: object, tools: _Tools) -> ConversationOutcome:
@@ -169,7 +167,7 @@ class _Conversations:
         check_strict(transcript, self.options.input.at(name))
         measured = measure(transcript, self.options.recipe.measure)
         measured.meter.prime(transcript.effective)
-        row = measured_row(name, source.digest.sha256, transcript, measured)
+        row = measured_row(name, source.digest.sha256, transcript, measured, self.options)
         has_details = self.options.details != NO_DETAILS
         details = (
             details_of(name, transcript, measured, self.options.details) if has_details else None
@@ -186,10 +184,16 @@ class _Conversations:
         outcome = compacted.run.outcome
         new_value = request.new_value(compacted) if compacted.run.applied.edits else value
         is_same = new_value == value
-        row = measured_row(name, source.digest.sha256, compacted.transcript, compacted.measured)
-        status: Status = "unchanged" if is_same else "ok"
+        measured = compacted.measured
+        row = measured_row(name, source.digest.sha256, compacted.transcript, measured, self.options)
+        faults = faults_of(compacted.written, measured)
+        row_outcome = RowOutcome.of(
+            outcome,
+            is_refused=any(fault.is_refused for fault in faults),
+            is_unchanged=is_same,
+        )
         return ConversationOutcome(
-            row=replace(row, status=status, outcome=RowOutcome.of(outcome)),
+            row=replace(row, outcome=row_outcome, target=outcome.target),
             value=value if is_same else new_value,
             stages=outcome.stages,
             details=self._details(name, compacted),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from compactctl.clients.databases import is_in_database
 from compactctl.commands.batch.attempts import attempt
 from compactctl.commands.batch.measured_rows import (
+    compacted_rows,
     conversation_details,
     conversation_rows,
     measured_row,
@@ -79,7 +80,7 @@ def _skipped(
         or outcome.failure.error_class != NotATranscriptError.__name__
     ):
         return outcome
-    return replace(outcome, status="skipped")
+    return replace(outcome, is_skipped=True)
 
 
 def _as_file(outcome: WorkedFile | BatchRow) -> WorkedFile:
@@ -101,7 +102,7 @@ def _measured_file(options: BatchOptions, task: FileTask) -> WorkedFile:
     measured = measure(transcript, options.recipe.measure)
     measured.meter.prime(transcript.effective)
     rows = conversation_rows(path, transcript, options) or (
-        measured_row(path, _digest(path), transcript, measured),
+        measured_row(path, _digest(path), transcript, measured, options),
     )
     if options.details == NO_DETAILS:
         return WorkedFile(rows=rows)
@@ -119,15 +120,30 @@ def _compacted_file(options: BatchOptions, task: FileTask) -> WorkedFile:
     result = run(_compact_options(options, task))
     row = BatchRow(
         path=task.input.path,
-        status="unchanged" if result.change.operation is None else "ok",
         sha256=_digest(task.input.path),
         measure=RowMeasure.of(result.format, result.measure),
         figures=result.requested.figures,
-        outcome=RowOutcome.of(result.outcome, result.change.operation),
+        outcome=RowOutcome.of(
+            result.outcome,
+            result.change.operation,
+            is_refused=any(fault.is_refused for fault in result.remaining),
+            is_unchanged=result.change.operation is None,
+        ),
+        target=result.outcome.target,
         output=None if result.written is None else _output(result.written),
     )
+    rows = compacted_rows(row, result.outcome, result.remaining, options)
     details = result.requested.details
-    return WorkedFile(rows=(row,), details=() if details is None else (details,))
+    if details is None:
+        return WorkedFile(rows=rows)
+    is_split = rows != (row,)
+    transcript = scan(options.input.at(task.input.path)) if is_split else None
+    return WorkedFile(
+        rows=rows,
+        details=(details,)
+        if transcript is None
+        else conversation_details(task.input.path, transcript, details),
+    )
 
 
 def _compact_options(options: BatchOptions, task: FileTask) -> "CompactOptions":

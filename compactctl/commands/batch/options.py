@@ -3,7 +3,19 @@
 import math
 from typing import Literal
 
-from compactctl.asks import GATES, INPUT, LOADS, MAY, ONE_RUN, OUTPUT, READS, WRITES, ask, flag
+from compactctl.asks import (
+    GATES,
+    INPUT,
+    LOADS,
+    MAY,
+    ONE_RUN,
+    OUTPUT,
+    READS,
+    SHOWN,
+    WRITES,
+    ask,
+    flag,
+)
 from compactctl.clients.registry import format_named
 from compactctl.commands.batch.report_format import (
     REPORT_FORMATS,
@@ -162,7 +174,9 @@ class BatchOptions(Record):
     gates: BatchGates = NO_GATES
     details: DetailChoice = NO_DETAILS
     written_paths: tuple[str, ...] = ()
-    require_fit: bool = flag("Exit 5 if a result still does not fit.", GATES, MAY)
+    require_fit: bool = flag(
+        "Exit 5 if a file, or its result if stages run, does not fit.", GATES, MAY
+    )
     require_audit: bool = flag("Exit 1 if a summary lost a rule or made something up.", GATES, MAY)
     cached: bool = flag(
         "Reuse cached figures of unchanged files. [default: cache]",
@@ -191,6 +205,12 @@ class BatchOptions(Record):
         "this machine.",
         INPUT,
         LOADS,
+    )
+    show_all: bool = flag(
+        "List every file, not only those with which something is wrong.",
+        SHOWN,
+        ONE_RUN,
+        flag="--all",
     )
     timeout: float | None = ask(
         None,
@@ -224,6 +244,11 @@ def check_options(options: BatchOptions) -> None:
     if counter := counter_asked_for(options.recipe.measure):
         # A counter command that does not work would fail for every file.
         counter.count_many(["text"])
+    if options.require_audit and not options.compacts:
+        raise UsageError(
+            "--require-audit: no stage runs, so no summary can be audited; add --stages, or leave "
+            "it out"
+        )
     if options.compacts:
         make_plan(options.recipe, _ROOMY)
     summarizer_for(options.recipe.summarizer)

@@ -126,7 +126,7 @@ def _values(stream: object, path: str) -> Iterable[Mapping[str, Any]]:
     if metadata is None:
         raise NotUnderstoodError(f"{path}: is not a report of compactctl batch")
     version = json.loads(metadata).get("version")
-    if version != FILES_VERSION:
+    if version not in range(1, FILES_VERSION + 1):
         raise NotUnderstoodError(
             f"{path}: is a report of version {version}, this compactctl knows {FILES_VERSION}"
         )

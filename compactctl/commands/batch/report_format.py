@@ -11,19 +11,35 @@ from compactctl.errors import UsageError
 from compactctl.history.categories import CATEGORIES, Category
 from compactctl.tokens.budget import parse_share
 
-Status = Literal["ok", "unchanged", "over", "flagged", "failed", "skipped"]
+Status = Literal[
+    "failed", "will be refused", "incomplete", "over limit", "over target", "flagged", "unchanged",
+    "ok", "skipped",
+]  # fmt: skip
+STATUSES: tuple[Status, ...] = get_args(Status)
+"""All statuses, the worst first.
+
+These are the verdicts, with "ok" for "fits"; "flagged" if there is nothing worse than a flag of
+``--fail-on``; and "skipped".
+"""
+SOUND: tuple[Status, ...] = ("unchanged", "ok", "skipped")
+"""Statuses of files with which nothing is wrong."""
 UNREAD: tuple[Status, ...] = ("failed", "skipped")
 """Statuses of files without figures."""
 # The name "orphans" is the older one of what is now, for the most part, "refused".
 Flag = Literal["opaque", "refused", "errors", "over-window", "usage", "orphans"]
+GateOption = Literal["fail-over", "fail-over-tokens", "fail-on", "require-fit"]
+"""The option by which a file does not pass."""
 ReportFormat = Literal["parquet", "csv", "jsonl", "md", "junit"]
 REPORT_FORMATS: tuple[str, ...] = get_args(ReportFormat)
 Runner = Literal["github", "azure", "gitlab"]
 RUNNERS: tuple[str, ...] = get_args(Runner)
 """CI runners that can be shown the worst files."""
 METADATA = "compactctl.batch"
-FILES_VERSION = 1
-"""Incremented if a column is removed or changes its meaning."""
+FILES_VERSION = 2
+"""Incremented if a column is removed or changes its meaning.
+
+Version 1 had the statuses ``over`` and ``flagged``. Readers take any version up to this one.
+"""
 TOLERANCE = 0.1
 """By how much a figure may exceed the baseline, as a share of it."""
 # Null if a file could not be measured.

@@ -4,19 +4,39 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Self
 
-from compactctl.commands.batch.report_format import UNREAD, Flag, Status
+from compactctl.clients.registry import format_names
+from compactctl.commands.batch.report_format import SOUND, Flag, GateOption, Status
 from compactctl.commands.measuring.figures import FaultFigure, Figures
 from compactctl.commands.measuring.measure import Measurement
 from compactctl.commands.measuring.next_request import Totals
-from compactctl.commands.planning.run_stages import Outcome
-from compactctl.errors import GATE_FAILED
+from compactctl.commands.planning.run_stages import Outcome, StagedConversation
+from compactctl.errors import GATE_FAILED, INTERNAL_ERROR, DoesNotFitError
 from compactctl.history.unread import describe_unread
 from compactctl.records import Record, field, replace
 from compactctl.tokens.budget import utilization
 from compactctl.tokens.fit import LimitBase
+from compactctl.tokens.verdict import Judgment, Verdict
 
 MAX_FAULTS = 20
 """How many faults of a file a report lists."""
+
+
+def severity(exit_code: int) -> tuple[int, int]:
+    """Return a key that sorts exit codes, the one that a batch returns first.
+
+    A failure of the program or the machine comes first, since then the result says little; then
+    what a gate found, since gates are what the batch was asked about; then other failures; then 0.
+    """
+    if exit_code >= INTERNAL_ERROR:
+        return 0, -exit_code
+    if is_of_gate(exit_code):
+        return 1, -exit_code
+    return (2, -exit_code) if exit_code else (3, 0)
+
+
+def is_of_gate(exit_code: int) -> bool:
+    """Whether the code says that a gate found something."""
+    return exit_code in (GATE_FAILED, DoesNotFitError.exit_code)
 
 
 class RowMeasure(Record):
@@ -56,16 +76,26 @@ class RowOutcome(Record):
 
     ``after`` are the totals after them. ``stages`` names the stages that changed something,
     ``saved_by`` has the tokens that each of them saved. ``operation`` is the compaction's id,
-    written or not, None if nothing changed.
+    written or not, None if nothing changed. ``is_refused`` says whether the next request after them
+    will be refused, ``is_unchanged`` whether they left the conversation as it was.
     """
 
     after: Totals
     stages: tuple[str, ...] = ()
     saved_by: Mapping[str, int] = field(default_factory=dict)
     operation: str | None = None
+    is_refused: bool = False
+    is_unchanged: bool = False
 
     @classmethod
-    def of(cls, outcome: Outcome, operation: str | None = None) -> Self:
+    def of(
+        cls,
+        outcome: Outcome | StagedConversation,
+        operation: str | None = None,
+        *,
+        is_refused: bool,
+        is_unchanged: bool,
+    ) -> Self:
         """Add up the records of each stage, which may run several times."""
         applied = [stage for stage in outcome.stages if stage.outcome == "applied"]
         saved_by: Counter[str] = Counter()
@@ -76,6 +106,8 @@ class RowOutcome(Record):
             stages=tuple(stage.name for stage in applied),
             saved_by=dict(saved_by),
             operation=operation,
+            is_refused=is_refused,
+            is_unchanged=is_unchanged,
         )
 
 
@@ -105,27 +137,32 @@ class BatchRow(Record):
     Attributes:
         path: the path of the file.
         row: the number of a data set's row or line, from 1; None for a file.
-        status: ``over`` exceeds ``--fail-over`` or ``--fail-over-tokens``, whatever else is true;
-            ``flagged`` has a flag of ``--fail-on``; ``unchanged`` means that stages ran and changed
-            nothing; ``skipped`` is not a transcript, and was not named as one.
         sha256: of the bytes on disk.
         measure, figures: None for a file that was not read, and for a conversation without
             messages.
         outcome: None if no stage ran.
         output: None if nothing was written.
         failure: None unless it failed or was skipped.
+        is_skipped: it is not a transcript, and was not named as one.
+        limit: the most tokens that ``--fail-over`` and ``--fail-over-tokens`` allow; None without
+            these gates, so that it is the window.
+        target: the tokens that stages were to reach, or that ``--require-fit`` allows.
+        gates: the gates that it does not pass.
         milliseconds: the time it took.
     """
 
     path: str
     row: int | None = None
-    status: Status = "ok"
     sha256: str | None = None
     measure: RowMeasure | None = None
     figures: Figures | None = None
     outcome: RowOutcome | None = None
     output: RowOutput | None = None
     failure: RowFailure | None = None
+    is_skipped: bool = False
+    limit: int | None = None
+    target: int | None = None
+    gates: tuple[GateOption, ...] = ()
     milliseconds: int = 0
 
     def numbered(self, number: int, n_before: int) -> "BatchRow":
@@ -138,7 +175,7 @@ class BatchRow(Record):
     @property
     def is_read(self) -> bool:
         """Whether it did not fail and is a transcript."""
-        return self.status not in UNREAD
+        return self.failure is None
 
     @property
     def is_empty(self) -> bool:
@@ -148,14 +185,65 @@ class BatchRow(Record):
     @property
     def exit_code(self) -> int:
         """The exit code for this file alone."""
-        if self.status == "failed" and self.failure is not None:
-            return self.failure.exit_code
-        return GATE_FAILED if self.status in {"over", "flagged"} else 0
+        if self.failure is not None:
+            return 0 if self.is_skipped else self.failure.exit_code
+        if "require-fit" in self.gates:
+            return DoesNotFitError.exit_code
+        return GATE_FAILED if self.gates else 0
+
+    @property
+    def is_bad(self) -> bool:
+        """Whether a user should look at it: it fails the batch, or its status is not sound."""
+        return self.exit_code != 0 or self.status not in SOUND
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether stages changed it."""
+        return self.outcome is not None and not self.outcome.is_unchanged
+
+    @property
+    def size_limit(self) -> int | None:
+        """The most tokens that its next request may have: that of the gates, or the window."""
+        return self.measure.window if self.limit is None and self.measure else self.limit
+
+    @property
+    def judgment(self) -> Judgment:
+        """What is known about its largest next request, after stages if any ran."""
+        outcome = self.outcome
+        return Judgment(
+            tokens=self.context,
+            limit=self.size_limit,
+            target=self.target,
+            has_failed=not self.is_read,
+            is_refused=bool(self.refused) if outcome is None else outcome.is_refused,
+            is_incomplete=self.unread is not None,
+            is_unchanged=outcome is not None and outcome.is_unchanged,
+        )
+
+    @property
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """All verdicts that are true, the worst first; none about what is not a transcript."""
+        return () if self.is_skipped else self.judgment.verdicts
+
+    @property
+    def status(self) -> Status:
+        """The worst verdict, or that it is flagged or not a transcript; see ``STATUSES``."""
+        if self.is_skipped:
+            return "skipped"
+        judgment = self.judgment
+        if judgment.fits and self.gates:
+            return "flagged"
+        return "ok" if judgment.verdict == "fits" else judgment.verdict
 
     @property
     def data_set(self) -> str | None:
         """The data set that the row is a conversation of, None for a file."""
         return None if self.row is None else self.path.removesuffix(f"#{self.row}")
+
+    @property
+    def counter(self) -> str | None:
+        """The counter of its tokens."""
+        return None if self.measure is None else self.measure.counter
 
     @property
     def tokens(self) -> int | None:
@@ -246,8 +334,14 @@ def _flags(figures: Figures, window: int) -> Iterator[Flag]:
 
 
 def failed_row(path: str, error_class: str, message: str, exit_code: int) -> BatchRow:
-    """Return the row of a file that could not be processed; the message becomes one line."""
+    """Return the row of a file that could not be processed; the message becomes one line.
+
+    It names no formats: that list would be the same for each file.
+    """
+    names = format_names()
+    for listed, instead in ((f" ({names})", ""), (f" one of {names}", " one")):
+        message = message.replace(listed, instead)
     failure = RowFailure(
         error_class=error_class, error=" ".join(message.split()), exit_code=exit_code
     )
-    return BatchRow(path=path, status="failed", failure=failure)
+    return BatchRow(path=path, failure=failure)

@@ -75,7 +75,7 @@ def cached_rows(options: BatchOptions, tasks: Sequence[FileTask], cache: ResultC
         if key in texts
         and (row := _rows(texts[key], task.input.path)) is not None
         and _is_current(row, task, options)
-        and (not options.writes or (bool(row) and _is_written(row[0], stored)))
+        and (not options.writes or (bool(row) and _is_written(_of_operation(row), stored)))
     }
     return CachedRows(rows, keys, cache)
 
@@ -120,6 +120,11 @@ class _StoredOutputs(Record, kw_only=False):
         if output.etag is None or self.etags.get(output.path) != output.etag:
             return False
         return output.archive is None or (output.archive, operation) in self.archives
+
+
+def _of_operation(rows: Sequence[BatchRow]) -> BatchRow:
+    """Return a row that names the operation of the file, if any does."""
+    return next((row for row in rows if row.is_changed), rows[0])
 
 
 def _is_written(row: BatchRow, stored: _StoredOutputs | None) -> bool:
@@ -189,10 +194,11 @@ def fingerprint(options: BatchOptions) -> bytes:
     Gates are not included: they are applied to cached rows.
     """
     files = options.files
+    is_planned = options.compacts or options.require_fit
     relevant = replace(
         options,
         files=FileChoice(skip_unknown=files.skip_unknown, column=files.column),
-        recipe=options.recipe if options.compacts else Recipe(measure=options.recipe.measure),
+        recipe=options.recipe if is_planned else Recipe(measure=options.recipe.measure),
         output=replace(options.output, force=False),
         gates=NO_GATES,
         verify_cache=False,
@@ -202,6 +208,7 @@ def fingerprint(options: BatchOptions) -> bytes:
         timeout=None,
         details=NO_DETAILS,
         written_paths=(),
+        show_all=False,
     )
     packages = [_version(name) for name in _COUNTING]
     text = repr((relevant, packages, _rank_files(options)))

@@ -113,6 +113,7 @@ class Outcome(Record):
         target: the size to reach; None if there is none, or compaction was not due.
         cache: what the prompt cache loses; None if nothing, or with several conversations.
         not_due: why compaction was not due, "" if stages ran.
+        parts: what the stages did to each conversation, if there are several.
     """
 
     stages: tuple[StageRecord, ...]
@@ -124,6 +125,7 @@ class Outcome(Record):
     target: int | None = None
     cache: CacheUse | None = None
     not_due: str = ""
+    parts: "tuple[StagedConversation, ...]" = ()
 
     @property
     def is_single(self) -> bool:
@@ -158,6 +160,23 @@ class Outcome(Record):
             is_incomplete=is_incomplete,
             is_unchanged=not self.is_changed,
         )
+
+
+class StagedConversation(Record):
+    """What the stages did to one of several conversations, and its number from 0.
+
+    ``target`` is the size it was to reach; None if there is none, or compaction was not due.
+    """
+
+    number: int
+    stages: tuple[StageRecord, ...]
+    after: Totals
+    target: int | None
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether any stage changed anything."""
+        return any(record.outcome == "applied" for record in self.stages)
 
 
 class AppliedEdits(Record):
@@ -474,6 +493,7 @@ def joined_run(
         target=None if not_due else _target(reach, conversations, totals_before, totals_after),
         cache=cache_use(before, after, request) if len(results) == 1 else None,
         not_due=not_due,
+        parts=_parts(before, conversations, results, reach, meter) if len(results) > 1 else (),
     )
     applied = AppliedEdits(
         edits=tuple(edit for result in results for edit in result.edits),
@@ -492,6 +512,32 @@ def joined_run(
         words=words,
         preamble=preamble_tokens,
     )
+
+
+def _parts(
+    before: Sequence[Message],
+    conversations: Sequence[ConversationRun],
+    results: Sequence[PipelineRun],
+    reach: SizeToReach,
+    meter: Meter,
+) -> tuple[StagedConversation, ...]:
+    """Return the outcome of each conversation, whose request holds nothing but its messages."""
+    runs = zip(split_conversations(before), conversations, results, strict=True)
+    return tuple(
+        StagedConversation(
+            number=messages[0].conversation,
+            stages=result.stages,
+            after=totals_of(
+                result.view.messages, sized_request(result.view.messages, meter, 0), meter
+            ),
+            target=None if run.not_due else _own_target(run, reach),
+        )
+        for messages, run, result in runs
+    )
+
+
+def _own_target(run: ConversationRun, reach: SizeToReach) -> int | None:
+    return reach.tokens if run.share_tokens is None else run.share_tokens
 
 
 def _as_sent(result: PipelineRun, transcript: Transcript) -> PipelineRun:

@@ -5,13 +5,14 @@ import os
 import re
 from collections.abc import Iterable, Sequence
 from glob import has_magic
-from pathlib import Path, PurePosixPath
+from pathlib import Path, PurePath, PurePosixPath
 
 from compactctl.asks import INPUT, ONE_RUN, READS, ask, flag
 from compactctl.commands.reading.trees import (
     FolderEntry,
     FolderTree,
     InputFile,
+    is_excluded,
     is_folder,
     matches,
     object_input,
@@ -61,8 +62,9 @@ def parse_shard(text: str) -> Shard:
 class FileChoice(Record):
     """The files to work on: ``paths`` are files, folders and patterns.
 
-    The shell patterns in ``include`` and ``exclude`` are for names, or paths below a folder. Those
-    to include replace the default of TRANSCRIPTS without BESIDE_TRANSCRIPTS.
+    The shell patterns in ``include`` are for names, or paths below a folder; those in ``exclude``
+    are as in .gitignore, see ``is_excluded``. Those to include replace the default of TRANSCRIPTS
+    without BESIDE_TRANSCRIPTS.
     """
 
     paths: tuple[str, ...] = ()
@@ -91,7 +93,7 @@ class FileChoice(Record):
         metavar="GLOB",
     )
     exclude: tuple[str, ...] = ask(
-        (), "Skip files matching GLOB (repeatable).", INPUT, READS, metavar="GLOB"
+        (), "Skip files and folders matching GLOB (repeatable).", INPUT, READS, metavar="GLOB"
     )
     skip_unknown: bool = flag(
         "Skip a named file in an unknown format instead of failing.", INPUT, READS
@@ -117,10 +119,10 @@ class FileChoice(Record):
 def discover(choice: FileChoice, *, data_sets: bool = False) -> tuple[InputFile, ...]:
     """Return the files to work on, each once, in the order of the paths and then of names.
 
-    A named file is always included, even if missing. Folders are searched for TRANSCRIPTS,
-    including hidden ones, without following links to folders. A path that does not exist and has
-    wildcards is a pattern. Files written by compactctl are skipped. ``data_sets`` adds DATA_SETS
-    that hold conversations.
+    A named file is included even if missing, unless it is excluded. Folders are searched for
+    TRANSCRIPTS, including hidden ones, without following links to folders. A path that does not
+    exist and has wildcards is a pattern. Files written by compactctl are skipped. ``data_sets``
+    adds DATA_SETS that hold conversations.
 
     Raises NoInputError if a pattern, or all paths together, match nothing; UsageError for ``-``.
     """
@@ -156,8 +158,23 @@ def _files(path: str, choice: FileChoice, patterns: Sequence[str]) -> Sequence[I
         tree = tree_at(path, choice.exclude)
         return _chosen(tree, tree.files(), patterns)
     if os.path.lexists(path) or not has_magic(path):
+        if _is_excluded(path, choice.exclude):
+            return []
         return [InputFile(path=path, below=Path(path).name, n_bytes=size_of(path), is_named=True)]
     return _of_pattern(path, choice, patterns)
+
+
+def _is_excluded(path: str, patterns: Sequence[str]) -> bool:
+    """Return whether a named file, or a folder that it is in, is excluded.
+
+    A shell may have expanded a pattern to the names.
+    """
+    below = PurePath(path).as_posix()
+    above = (str(folder) for folder in PurePosixPath(below).parents if folder.name)
+    is_file_excluded = is_excluded(below, patterns, root="", is_folder=False)
+    return is_file_excluded or any(
+        is_excluded(folder, patterns, root="", is_folder=True) for folder in above
+    )
 
 
 def _objects(url: str, choice: FileChoice) -> Sequence[InputFile]:

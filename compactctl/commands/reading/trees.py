@@ -76,7 +76,7 @@ class ObjectListing(Record, kw_only=False):
 class FolderTree(Record):
     """A folder without symlinked folders, archives and excluded entries.
 
-    ``exclude`` holds shell patterns for names or paths below the root; ``*`` also matches slashes.
+    ``exclude`` holds the patterns of ``is_excluded``.
     ``objects`` are those of a store if ``root`` is their URL.
     """
 
@@ -114,9 +114,11 @@ class FolderTree(Record):
                 pending += [(child, pattern_parts[1:]) for child in children]
 
     def _entries(self, folder: FolderEntry) -> list[FolderEntry]:
-        entries = self._listed(folder.below)
         return [
-            entry for entry in entries if entry.problem or not matches(entry.below, self.exclude)
+            entry
+            for entry in self._listed(folder.below)
+            if entry.problem
+            or not is_excluded(entry.below, self.exclude, root=self.root, is_folder=entry.is_folder)
         ]
 
     def _listed(self, below: str) -> Iterable[FolderEntry]:
@@ -165,6 +167,37 @@ def matches(below: str, patterns: Sequence[str]) -> bool:
     """Return whether a path below a root, or its name alone, matches one of the shell patterns."""
     name = below.rpartition("/")[2]
     return any(_is_like(name, pattern) or _is_like(below, pattern) for pattern in patterns)
+
+
+def is_excluded(below: str, patterns: Sequence[str], *, root: str, is_folder: bool) -> bool:
+    """Return whether one of the patterns excludes a file or folder, as a line of .gitignore would.
+
+    ::
+
+        draft*          a name anywhere, or the path below the root
+        runs/old        also the path as the user would type it, with the root before it
+        old/            folders only
+        old/**, **/old  what is in old; old anywhere
+        /old            only directly below the root
+
+    Unlike in .gitignore, ``*`` also matches slashes.
+    """
+    name = below.rpartition("/")[2]
+    names = (below, name, f"/{below}", f"{root.removeprefix('./').rstrip('/')}/{below}")
+    return any(
+        _is_like(name, spelling)
+        for pattern in patterns
+        if is_folder or not pattern.endswith(("/", "/**"))
+        for spelling in _spellings(pattern)
+        for name in names
+    )
+
+
+def _spellings(pattern: str) -> set[str]:
+    """Return a pattern without the parts that may stand for nothing."""
+    whole = pattern if pattern == "/" else pattern.rstrip("/")
+    bare = whole.removesuffix("/**").removeprefix("./").removeprefix("**/")
+    return {pattern, whole, bare, bare.replace("/**/", "/")}
 
 
 def _is_like(name: str, pattern: str) -> bool:

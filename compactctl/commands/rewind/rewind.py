@@ -8,6 +8,7 @@ from pathlib import Path
 
 from compactctl.clients.databases import is_in_database
 from compactctl.clients.fork import ForkedLines
+from compactctl.clients.stores import resume_command
 from compactctl.commands.client_sessions.native import before_interrupted_append
 from compactctl.commands.client_sessions.new_session import (
     check_outside_stores,
@@ -16,6 +17,7 @@ from compactctl.commands.client_sessions.new_session import (
     new_session,
 )
 from compactctl.commands.client_sessions.write import Destination, Written, append_to, write
+from compactctl.commands.copies import stored_original
 from compactctl.commands.operations.find_history import archive_advice, history_of, other_histories
 from compactctl.commands.operations.history import OperationHistory
 from compactctl.commands.operations.restorable import is_kept, reach, written_anew
@@ -415,9 +417,15 @@ def _publish(
         force=options.output.force,
         lineage=_other_folder(options, target),
     )
+    original = None if target.chain else stored_original(options.input.path)
     return replace(
         result,
-        written=Written(output=options.input.path, carried_lines=published.growth.lines),
+        written=Written(
+            output=options.input.path,
+            carried_lines=published.growth.lines,
+            continue_with=None if original is None else resume_command(original),
+        ),
+        same_as=None if original is None else original.id,
         redo_options=_redo_options(history, target),
         warnings=(*result.warnings, *published.warnings, *imported_note(options.input.path)),
     )

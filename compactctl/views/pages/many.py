@@ -16,6 +16,7 @@ from compactctl.commands.batch.report import (
     report_row,
     summarize,
 )
+from compactctl.commands.batch.report_format import SOUND
 from compactctl.commands.page_choice import PageChoice
 from compactctl.views.facts import BEFORE_AND_AFTER, status_text
 from compactctl.views.growth import growth_lines
@@ -204,8 +205,8 @@ def _worst(rows: Sequence[ReportRow], choice: PageChoice, names: PageNames) -> B
                 label=names.file(row.path.removeprefix(folder)),
                 figure=f"{row.context:,}",
                 width=percent(row.context, largest),
-                name="s-1" if row.status in {"over", "flagged"} else "s-0",
-                note="" if row.status in {"ok", "unchanged"} else names.line(row.status),
+                name="s-0" if row.status in SOUND and not row.exit_code else "s-1",
+                note="" if row.status in SOUND else names.line(row.status),
             )
             for row in ranked[:_ROWS]
         ),

@@ -1,22 +1,29 @@
-"""The results for many transcripts: a list of files with totals, and a document of all rows."""
+"""The results for many transcripts: what is wrong, the files, the totals; and a document."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, groupby
+from itertools import chain, islice
 from typing import Any
 
+from compactctl.clients.registry import format_names
 from compactctl.commands.batch.batch import BatchResult, BatchTotals
 from compactctl.commands.batch.columns import row_values
-from compactctl.commands.batch.report_format import Flag, Status
+from compactctl.commands.batch.report_format import STATUSES, Flag, GateOption, Status
 from compactctl.commands.batch.row import BatchRow
+from compactctl.errors import DoesNotFitError, NotATranscriptError
 from compactctl.records import Record
 from compactctl.store.files.objects import is_object
 from compactctl.store.files.parquet_dataset import is_data_set
 from compactctl.views.encode import camel_keys, encoded, record, tokens_by
-from compactctl.views.facts import BASES, status_text, tokens_text, warning_lines
+from compactctl.views.facts import BASES, labeled, status_text, tokens_text, warning_lines
 from compactctl.views.growth import growth_fields, growth_lines
-from compactctl.views.results.batch_files import gated_flags
-from compactctl.views.terminal.screen import Accent, Fact, Facts, ScreenItem
+from compactctl.views.results.batch_findings import (
+    gated_flags,
+    named_text,
+    next_command,
+    reason_text,
+)
+from compactctl.views.terminal.screen import Accent, Fact, Facts, ScreenItem, Verbatim
 from compactctl.views.terminal.tables import Column, number, table, text
 from compactctl.views.terminal.text import (
     change_text,
@@ -31,8 +38,12 @@ from compactctl.views.terminal.text import (
     size_text,
 )
 
-_WORST: tuple[Status, ...] = ("failed", "flagged", "over", "ok", "unchanged", "skipped")
-_MAX_ERRORS = 5
+# A batch of at most so many files is listed whole.
+_MAX_LISTED = 20
+# How many conversations of a data set are listed, and how many commands.
+_MAX_CONVERSATIONS = 5
+_MAX_COMMANDS = 3
+_SIZE_GATES: frozenset[GateOption] = frozenset({"fail-over", "fail-over-tokens"})
 # What the error of a skipped file names where it would read messages.
 _OPTION = "--messages-at"
 
@@ -41,7 +52,7 @@ class ListedFile(Record):
     """A file, or a data set with the sums of its conversations; unknown values are None.
 
     For a data set, ``context`` is the largest one, ``used`` that of the fullest conversation and
-    ``status`` that of the worst. ``is_incomplete`` means that much text was not read.
+    ``status`` that of the worst.
     """
 
     path: str
@@ -53,31 +64,73 @@ class ListedFile(Record):
     context: int | None
     used: float | None
     status: Status
-    is_incomplete: bool
 
 
 def batch_terminal(result: BatchResult) -> Iterator[ScreenItem]:
-    """Yield the output: the answer, a row per transcript or data set, the errors, the totals."""
+    """Yield the output: the answer, what is wrong and what to type, the files, the totals.
+
+    Without ``--all``, a long list of files is only counted.
+    """
     yield Accent(_answer(result), "bold")
     yield ""
-    listed = tuple(file for file in listed_files(result.rows) if file.status != "skipped")
-    yield table(_columns(result), [_cells(file, result) for file in listed])
-    yield ""
-    yield from _failed(result.rows)
+    yield from _bad_files(result)
+    files = tuple(file for file in listed_files(result.worst_first) if file.status != "skipped")
+    if result.options.show_all or len(files) <= _MAX_LISTED:
+        yield table(_columns(result), [_cells(file, result) for file in files])
+        yield ""
+    else:
+        yield from _rest(result.rows)
     yield Facts(tuple(_totals(result)))
 
 
+def _bad_files(result: BatchResult) -> Iterator[ScreenItem]:
+    """Yield what is wrong with which files, the worst first, and the commands to type."""
+    rows = [row for row in result.worst_first if row.is_bad]
+    if not rows:
+        return
+    conversations: Counter[str] = Counter()
+    facts: list[Fact] = []
+    for row in rows:
+        if row.data_set is not None:
+            conversations[row.data_set] += 1
+        if row.data_set is None or conversations[row.data_set] <= _MAX_CONVERSATIONS:
+            facts.append(_bad_file(row, result))
+    yield Facts(tuple(facts))
+    for path, count in conversations.items():
+        if count > _MAX_CONVERSATIONS:
+            more = plural(count - _MAX_CONVERSATIONS, "more conversation")
+            yield f"{more} of {line_text(path)} like these; --report lists all"
+    commands = {row.status: command for row in reversed(rows) if (command := next_command(row))}
+    for command in islice(dict.fromkeys(reversed(commands.values())), _MAX_COMMANDS):
+        yield Verbatim(labeled("next", command))
+    yield ""
+
+
+def _bad_file(row: BatchRow, result: BatchResult) -> Fact:
+    """Return what is wrong with a row."""
+    text = safe_text(named_text(row, reason_text(row, result)))
+    code = "" if row.is_read else f" (exit {row.exit_code})"
+    return Fact(row.status, f"{text}{code}", "yellow" if row.exit_code else "")
+
+
+def _rest(rows: Sequence[BatchRow]) -> Iterator[ScreenItem]:
+    """Yield how many rows are not listed, as nothing is wrong with them."""
+    rest = [row for row in rows if not row.is_bad and row.status != "skipped"]
+    if rest:
+        yield f"{len(rest):,} more: {_counts(row.status for row in rest)}; --all lists every file"
+        yield ""
+
+
 def listed_files(rows: Iterable[BatchRow]) -> Iterator[ListedFile]:
-    """Yield a file for each row; the rows of a data set become one file."""
-    for data_set, members in groupby(rows, key=lambda row: row.data_set):
-        if data_set is None:
-            yield from (_join_rows(row.path, [row]) for row in members)
-        else:
-            yield _join_rows(data_set, list(members))
+    """Yield a file for each row; the rows of a data set become one file, where the first was."""
+    members: dict[tuple[str, bool], list[BatchRow]] = {}
+    for row in rows:
+        members.setdefault((row.data_set or row.path, row.data_set is None), []).append(row)
+    for (path, _), rows_of_file in members.items():
+        yield _join_rows(path, rows_of_file)
 
 
 def _join_rows(path: str, rows: Sequence[BatchRow]) -> ListedFile:
-    largest = max(rows, key=lambda row: row.context or 0)
     measures = [row.measure for row in rows if row.measure is not None]
     return ListedFile(
         path=path,
@@ -86,10 +139,9 @@ def _join_rows(path: str, rows: Sequence[BatchRow]) -> ListedFile:
         tokens_before=_sum(row.tokens for row in rows),
         tokens_after=_sum(row.outcome.after.tokens for row in rows if row.outcome is not None),
         saved=_sum(row.saved for row in rows),
-        context=largest.context,
+        context=max((row.context for row in rows if row.context is not None), default=None),
         used=max((row.used for row in rows if row.used is not None), default=None),
-        status=min((row.status for row in rows), key=_WORST.index),
-        is_incomplete=largest.unread is not None,
+        status=min((row.status for row in rows), key=STATUSES.index),
     )
 
 
@@ -106,7 +158,7 @@ def _shared(values: Sequence[str]) -> str | None:
 def _columns(result: BatchResult) -> tuple[Column, ...]:
     after = (number("Tokens after"), number("Saved", spare=2)) if result.options.compacts else ()
     return (
-        text("File", "start", min_width=16),
+        text("File", "middle", min_width=16, comfort=40),
         text("Format", spare=4),
         text("Model", "end", min_width=8, spare=3),
         number("Tokens before" if result.options.compacts else "Tokens"),
@@ -127,43 +179,12 @@ def _cells(file: ListedFile, result: BatchResult) -> tuple[str, ...]:
         *after,
         _count(file.context),
         "" if file.used is None else share_text(file.used),
-        _status_text(file),
+        file.status,
     )
-
-
-def _status_text(file: ListedFile) -> str:
-    """Return the status; "incomplete" where that is what is wrong with it."""
-    if not file.is_incomplete:
-        return file.status
-    is_reason = file.status in ("ok", "flagged")
-    return "incomplete" if is_reason else f"{file.status}, incomplete"
 
 
 def _count(tokens: int | None) -> str:
     return "" if tokens is None else f"{tokens:,}"
-
-
-def _failed(rows: Sequence[BatchRow]) -> Iterator[ScreenItem]:
-    """Yield the errors: of each file, and of the first conversations of data sets."""
-    failed = [row for row in rows if row.status == "failed"]
-    if not failed:
-        return
-    yield f"{plural(len(failed), _noun(failed))} failed"
-    conversations = [row for row in failed if row.data_set is not None]
-    untold = {id(row) for row in conversations[_MAX_ERRORS:]}
-    for row in failed:
-        if id(row) not in untold:
-            yield Accent(f"exit {row.exit_code}: {_error(row)}", "yellow")
-    if untold:
-        yield f"{plural(len(untold), 'more conversation')} failed; --report lists all"
-    yield ""
-
-
-def _error(row: BatchRow) -> str:
-    """Return the error of a file; most errors begin with its path already."""
-    error = safe_text(_error_of(row))
-    path = safe_text(row.path)
-    return error if path in error else f"{path}: {error}"
 
 
 def _error_of(row: BatchRow) -> str:
@@ -173,7 +194,9 @@ def _error_of(row: BatchRow) -> str:
 def _answer(result: BatchResult) -> str:
     """Return how many files there are, and what was saved or how full the fullest is."""
     totals = result.totals
-    counts = f"{plural(totals.files, _noun(result.rows))}: {_statuses(result)}"
+    counts = (
+        f"{plural(totals.files, _noun(result.rows))}: {_counts(row.status for row in result.rows)}"
+    )
     before, after = totals.tokens_before, totals.tokens_after
     if before and after is not None:
         return f"{counts}; {before:,} → {after:,} tokens ({change_text(before, after)})"
@@ -220,21 +243,20 @@ def _counted_by(counter: str, result: BatchResult) -> str:
     return f"{sums}; {saved:,} saved ({share_text(saved / max(1, before))})"
 
 
-def _statuses(result: BatchResult) -> str:
-    statuses = result.totals.statuses
-    n_incomplete = sum(row.status == "ok" and row.unread is not None for row in result.rows)
-    counts = {status: statuses[status] - n_incomplete * (status == "ok") for status in statuses}
-    shown = [f"{count:,} {status_text(status)}" for status, count in counts.items() if count]
-    return ", ".join([*shown, f"{n_incomplete:,} incomplete"] if n_incomplete else shown)
+def _counts(statuses: Iterable[Status]) -> str:
+    """Return how many rows have each status, the worst first."""
+    counts = Counter(statuses)
+    return ", ".join(f"{counts[s]:,} {status_text(s)}" for s in STATUSES if counts[s])
 
 
 def batch_document(result: BatchResult) -> dict[str, Any]:
     """Return the gates, the sums, and a row per file or conversation."""
     return {
-        "schema": "compactctl.batch/1",
+        "schema": "compactctl.batch/2",
         "compacted": result.options.compacts,
         "written": result.options.writes,
         **record(result.options.gates, only=("fail_over", "fail_over_tokens", "fail_on")),
+        **record(result.options, only=("require_fit", "require_audit")),
         **growth_fields(result.growth),
         "exitCode": result.exit_code,
         "totals": _totals_document(result.totals),
@@ -244,7 +266,8 @@ def batch_document(result: BatchResult) -> dict[str, Any]:
 
 def _totals_document(totals: BatchTotals) -> dict[str, Any]:
     sums = record(totals, without=("files", "statuses"))
-    return {"files": totals.files, **encoded(totals.statuses), **sums}
+    statuses = {status.replace(" ", "_"): n for status, n in totals.statuses.items()}
+    return {"files": totals.files, **camel_keys(statuses), **sums}
 
 
 def _row(row: BatchRow) -> dict[str, Any]:
@@ -266,20 +289,48 @@ def batch_messages(result: BatchResult) -> Iterator[str]:
         yield "no transcript was written"
     for file in sorted(result.written, key=lambda file: file.kind == "table"):
         yield f"wrote {line_text(file.path)} ({plural(file.rows, 'row')})"
-    statuses = result.totals.statuses
     if result.is_empty:
-        yield f"no transcript found: no format recognizes {_all_of(statuses['skipped'])}"
+        yield f"no transcript found: no format recognizes {_all_of(len(result.rows))}"
+    yield from _gate_lines(result)
+    yield from _formats(result.rows)
+    yield from _other_codes(result)
+
+
+def _gate_lines(result: BatchResult) -> Iterator[str]:
+    """Yield what each gate found."""
+    rows, gates = result.rows, result.options.gates
     limits = " or ".join(_limits(result))
-    unsure = sum(row.status == "flagged" and row.unread is not None for row in result.rows)
-    if limits and unsure:
-        yield f"{plural(unsure, _noun(result.rows))} not read in full: the size is unknown"
     if limits:
-        yield f"{plural(statuses['over'], _noun(result.rows))} over the limit: {limits}"
+        is_over = ["over limit" in row.verdicts for row in rows if _SIZE_GATES & {*row.gates}]
+        over, unsure = is_over.count(True), is_over.count(False)
+        if unsure:
+            yield f"{plural(unsure, _noun(rows))} not read in full: the size is unknown"
+        yield f"{plural(over, _noun(rows))} over the limit: {limits}"
+    if result.options.require_fit:
+        misfits = sum(row.exit_code == DoesNotFitError.exit_code for row in rows)
+        yield f"{plural(misfits, _noun(rows))} not fitting: --require-fit"
     if result.growth is not None:
-        yield from growth_lines(result.growth, result.options.gates.tolerance)
-    fail_on = result.options.gates.fail_on
-    if fail_on:
-        yield _flagged(result.rows, fail_on)
+        yield from growth_lines(result.growth, gates.tolerance)
+    if gates.fail_on:
+        yield _flagged(rows, gates.fail_on)
+
+
+def _formats(rows: Sequence[BatchRow]) -> Iterator[str]:
+    """Yield the formats that a file may have that no format recognizes."""
+    unknown = (row.failure for row in rows if row.failure is not None and not row.is_skipped)
+    if any(failure.error_class == NotATranscriptError.__name__ for failure in unknown):
+        yield f"formats: {format_names()}"
+
+
+def _other_codes(result: BatchResult) -> Iterator[str]:
+    """Yield which code the batch exits with, if there are several."""
+    codes = result.exit_codes
+    others = sorted(codes.keys() - {result.exit_code})
+    if others:
+        noun = _noun(result.rows)
+        causes = (plural(codes[code], noun) if codes[code] else "--baseline" for code in others)
+        texts = [f"{code} from {cause}" for code, cause in zip(others, causes, strict=True)]
+        yield f"exit code {result.exit_code}; not returned: {', '.join(texts)}"
 
 
 def _flagged(rows: Sequence[BatchRow], fail_on: Sequence[Flag]) -> str:

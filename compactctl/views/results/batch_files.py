@@ -9,7 +9,6 @@ import re
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import islice
 from pathlib import Path, PurePath
 from types import TracebackType
 from typing import Self
@@ -22,14 +21,14 @@ from compactctl.commands.batch.report_format import (
     METADATA,
     REPORT_FORMATS,
     RUNNERS,
-    Flag,
 )
-from compactctl.commands.batch.row import MAX_FAULTS, BatchRow
+from compactctl.commands.batch.row import BatchRow, is_of_gate
 from compactctl.commands.measuring.figures import FileDetails, MessageDetails
 from compactctl.commands.output_files import WrittenFile, format_by_extension
 from compactctl.records import replace
 from compactctl.store.files.source import append_lines
 from compactctl.views.facts import status_text
+from compactctl.views.results.batch_findings import BatchFinding, find_failures, reason_text
 from compactctl.views.results.rounds import ROUND_TYPES, round_row
 from compactctl.views.table_file import TableFile, write_table, write_text
 from compactctl.views.table_text import csv_text, jsonl_text, markdown_text
@@ -41,8 +40,13 @@ _VARIABLES = {"github": "GITHUB_ACTIONS", "azure": "TF_BUILD", "gitlab": "GITLAB
 # What GitHub takes as the summary of a step at most, in bytes.
 _MAX_SUMMARY_BYTES = 1 << 20
 _TITLE = "compactctl batch"
-# A file and what it fails for, each on one line.
-_Finding = tuple[str, str]
+# Attribute of a test suite -> the elements that it counts.
+_COUNTED = (
+    ("tests", "testcase"),
+    ("failures", "testcase/failure"),
+    ("errors", "testcase/error"),
+    ("skipped", "testcase/skipped"),
+)
 # Azure's, from its documentation of logging commands; GitHub's, from its toolkit.
 _AZURE = {"%": "%AZP25", ";": "%3B", "\r": "%0D", "\n": "%0A", "]": "%5D"}
 _GITHUB = {"%": "%25", "\r": "%0D", "\n": "%0A"}
@@ -52,14 +56,6 @@ _UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]
 _MESSAGES, _ROUNDS = "compactctl.messages", "compactctl.batch-rounds"
 _DETAILS_VERSION = 1
 """Goes up when a column is removed or changes its meaning."""
-_FLAG_TEXTS: Mapping[Flag, str] = {
-    "opaque": "lines or text not recognized",
-    "refused": "what the provider or client refuses",
-    "orphans": "tool calls without results, or results without calls",
-    "errors": "failed tool calls",
-    "over-window": "larger than the window",
-    "usage": "reported usage implausible or not used",
-}
 # Column -> Arrow type; each is the field of MessageDetails of that name, or the file's path.
 _MESSAGE_COLUMNS: Mapping[str, str] = {
     "path": "large_string",
@@ -162,33 +158,39 @@ def _markdown_lines(result: BatchResult) -> Iterator[str]:
         share = share_text(totals.saved / max(1, totals.tokens_before))
         yield f"| saved | {totals.saved:,} ({share}) |"
     yield f"| exit code | {result.exit_code} |"
-    rows, fail_on = failing_rows(result.rows), result.options.gates.fail_on
-    if rows:
+    findings = find_failures(result)
+    if findings:
         yield ""
         yield "| file | status | why |"
         yield "| --- | --- | --- |"
-        yield from (
-            f"| {markdown_text(row.path)} | {row.status} | {markdown_text(finding(row, fail_on))} |"
-            for row in rows
-        )
+        for finding in findings[:_MAX_ANNOTATIONS]:
+            path = markdown_text(finding.path or "all")
+            yield f"| {path} | {finding.status} | {markdown_text(finding.reason)} |"
+    if more := _more_text(findings):
+        yield ""
+        yield more
+
+
+def _more_text(findings: Sequence[BatchFinding]) -> str:
+    """Return how many findings are not among those shown, "" if all are."""
+    more = len(findings) - _MAX_ANNOTATIONS
+    return f"and {more:,} more; the output of the batch lists them" if more > 0 else ""
 
 
 def batch_junit(result: BatchResult) -> str:
-    """Return the JUnit report; characters that XML does not allow become question marks."""
-    rows = result.rows
+    """Return the JUnit report, with a test for each row, the worst first, and for the baseline.
+
+    Characters that XML does not allow become question marks.
+    """
     suites = ET.Element("testsuites")
-    suite = ET.SubElement(
-        suites,
-        "testsuite",
-        name="compactctl batch",
-        tests=str(len(rows)),
-        failures=str(sum(bool(row.exit_code) and row.is_read for row in rows)),
-        errors=str(sum(row.status == "failed" for row in rows)),
-        skipped=str(sum(row.status == "skipped" for row in rows)),
-        time=_seconds(sum(row.milliseconds for row in rows)),
-    )
-    for row in rows:
-        _add(suite, row, finding(row, result.options.gates.fail_on))
+    suite = ET.SubElement(suites, "testsuite", name=_TITLE)
+    if result.growth is not None:
+        _add_baseline(suite, result)
+    for row in result.worst_first:
+        _add(suite, row, reason_text(row, result))
+    for name, tag in _COUNTED:
+        suite.set(name, str(len(suite.findall(tag))))
+    suite.set("time", _seconds(sum(row.milliseconds for row in result.rows)))
     ET.indent(suites)
     return f"{ET.tostring(suites, encoding='unicode', xml_declaration=True)}\n"
 
@@ -214,10 +216,20 @@ def _add(suite: ET.Element, row: BatchRow, why: str) -> None:
     if row.status == "skipped":
         ET.SubElement(case, "skipped", message=_writable(row.failure.error if row.failure else ""))
     elif row.exit_code:
-        kind = "error" if row.status == "failed" else "failure"
+        kind = "failure" if is_of_gate(row.exit_code) else "error"
         error_class = row.failure.error_class if row.failure else row.status
         problem = ET.SubElement(case, kind, message=_writable(why), type=error_class)
         problem.text = f"exit code {row.exit_code}"
+
+
+def _add_baseline(suite: ET.Element, result: BatchResult) -> None:
+    case = ET.SubElement(suite, "testcase", classname=_TITLE, name="--baseline", time="0.000")
+    for finding in find_failures(result):
+        if finding.path is None:
+            problem = ET.SubElement(
+                case, "failure", message=_writable(finding.reason), type=finding.status
+            )
+            problem.text = f"exit code {finding.exit_code}"
 
 
 def _seconds(milliseconds: int) -> str:
@@ -317,81 +329,44 @@ def runner_of(variables: Mapping[str, str]) -> str:
 
 
 def batch_annotations(result: BatchResult, runner: str) -> Iterator[str]:
-    """Yield the lines that annotate the worst files; nothing if every file passes."""
-    fail_on = result.options.gates.fail_on
-    findings = [
-        (line_text(row.data_set or row.path), _finding_text(row, fail_on))
-        for row in failing_rows(result.rows)
-    ]
+    """Yield the lines that annotate the worst findings; nothing if the batch passes."""
+    findings = find_failures(result)
     if findings:
         commands = {"github": _github, "azure": _azure, "gitlab": _gitlab}
-        yield from commands[runner](findings)
+        yield from commands[runner](findings[:_MAX_ANNOTATIONS], _more_text(findings))
 
 
-def _github(findings: Sequence[_Finding]) -> Iterator[str]:
-    for path, message in findings:
-        file = _escaped(path, _GITHUB_PROPERTY)
-        yield f"::error file={file},title={_TITLE}::{_escaped(message, _GITHUB)}"
+def _github(findings: Sequence[BatchFinding], more: str) -> Iterator[str]:
+    for finding in findings:
+        file = "" if finding.path is None else f"file={_of_github(finding.path)},"
+        yield f"::error {file}title={_TITLE}::{_escaped(line_text(finding.text), _GITHUB)}"
+    if more:
+        yield f"::notice title={_TITLE}::{more}"
 
 
-def _azure(findings: Sequence[_Finding]) -> Iterator[str]:
-    for path, message in findings:
-        source = _escaped(path, _AZURE)
-        yield f"##vso[task.logissue type=error;sourcepath={source}]{_escaped(message, _AZURE)}"
+def _of_github(path: str) -> str:
+    return _escaped(line_text(path), _GITHUB_PROPERTY)
 
 
-def _gitlab(findings: Sequence[_Finding]) -> Iterator[str]:
+def _azure(findings: Sequence[BatchFinding], more: str) -> Iterator[str]:
+    for finding in findings:
+        path = "" if finding.path is None else _escaped(line_text(finding.path), _AZURE)
+        source = f";sourcepath={path}" if path else ""
+        text = _escaped(line_text(finding.text), _AZURE)
+        yield f"##vso[task.logissue type=error{source}]{text}"
+    if more:
+        yield f"##vso[task.logissue type=warning]{more}"
+
+
+def _gitlab(findings: Sequence[BatchFinding], more: str) -> Iterator[str]:
     now = int(time.time())
-    files = plural(len(findings), "file")
-    yield f"\x1b[0Ksection_start:{now}:compactctl\r\x1b[0K{_TITLE}: {files}"
-    yield from (message for _, message in findings)
+    count = plural(len(findings), "finding")
+    yield f"\x1b[0Ksection_start:{now}:compactctl\r\x1b[0K{_TITLE}: {count}"
+    yield from (line_text(finding.text) for finding in findings)
+    if more:
+        yield more
     yield f"\x1b[0Ksection_end:{now}:compactctl\r\x1b[0K"
-
-
-def _finding_text(row: BatchRow, fail_on: Sequence[Flag]) -> str:
-    text = finding(row, fail_on)
-    return line_text(text if row.path in text else f"{row.path}: {text}")
 
 
 def _escaped(text: str, table: Mapping[str, str]) -> str:
     return "".join(table.get(letter, letter) for letter in text)
-
-
-def failing_rows(rows: Sequence[BatchRow]) -> tuple[BatchRow, ...]:
-    """Return the rows that fail the batch, the most severe first, at most ten."""
-    failing = sorted(
-        (row for row in rows if row.exit_code), key=lambda row: (-row.exit_code, -(row.used or 0))
-    )
-    return tuple(islice(failing, _MAX_ANNOTATIONS))
-
-
-def finding(row: BatchRow, fail_on: Sequence[Flag]) -> str:
-    """Return all reasons for which a row fails on one line; "" if it passes."""
-    if row.status == "failed":
-        return (row.failure and row.failure.error) or "failed"
-    return "; ".join(_gates(row, fail_on))
-
-
-def _gates(row: BatchRow, fail_on: Sequence[Flag]) -> Iterator[str]:
-    if row.status == "over" and row.measure is not None:
-        share = f"{row.used or 0:.0%} of {row.measure.base_tokens:,} ({row.measure.base})"
-        yield f"the next request holds {row.context or 0:,} tokens, {share}"
-    flags = gated_flags(row, fail_on)
-    if flags:
-        yield ", ".join(f"{flag} ({_flag_text(row, flag)})" for flag in flags)
-    if row.unread and ("opaque" in flags or (row.status == "flagged" and not flags)):
-        yield row.unread
-
-
-def _flag_text(row: BatchRow, flag: Flag) -> str:
-    """Return what a flag means, or the rules and lines of what is refused."""
-    if flag != "refused":
-        return _FLAG_TEXTS[flag]
-    places = [f"{fault.rule} on line {fault.line:,}" for fault in row.refused[:MAX_FAULTS]]
-    more = len(row.refused) - len(places)
-    return ", ".join((*places, f"{more:,} more") if more else places)
-
-
-def gated_flags(row: BatchRow, fail_on: Sequence[Flag]) -> tuple[Flag, ...]:
-    """Return the flags of a row that ``--fail-on`` names; the row may be over a limit too."""
-    return tuple(flag for flag in row.flags if flag in fail_on)

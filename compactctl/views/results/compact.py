@@ -60,6 +60,7 @@ from compactctl.views.terminal.text import (
     share_text,
     shell_path,
     size_text,
+    typed_command,
 )
 
 _DRY_RUN = "dry run: no transcript was written"
@@ -296,9 +297,10 @@ def _advice_on_size(result: CompactResult) -> str:
     size, after = result.outcome.conversation, result.outcome.after
     fixed = _fixed_tokens(result)
     if result.outcome.is_single and fixed >= result.limit:
-        alone = f"system prompt, tools and overhead alone take {fixed:,}"
+        alone = f"of which system prompt, tools and overhead take {fixed:,}"
         return (
-            f"{result.limit:,} tokens cannot be reached: {alone}; use --keep, or a larger --target"
+            f"stopped at {after.request_tokens:,} tokens, above the {result.limit:,} asked for, "
+            f"{alone}; use --keep, or a larger --target"
         )
     is_protected = result.plan.protect.keep_turns != 0
     ways = "--keep-turns 0 or other --stages" if is_protected else "other --stages"
@@ -307,10 +309,10 @@ def _advice_on_size(result: CompactResult) -> str:
         return advice
     share = result.options.recipe.plan.keep
     if share is None:
-        size_asked, smallest = f"{result.limit:,} tokens", f"{after.request_tokens:,}"
+        asked, smallest = f"{result.limit:,}", f"{after.request_tokens:,} tokens"
     else:
-        size_asked, smallest = percent_text(share), share_text(size.share)
-    return f"{size_asked} cannot be reached: what must stay takes {smallest}; {advice}"
+        asked, smallest = percent_text(share), share_text(size.share)
+    return f"stopped at {smallest}, above the {asked} asked for: the rest must stay; {advice}"
 
 
 def _has_tried(record: StageRecord) -> bool:
@@ -563,7 +565,7 @@ def _rescue_answer(result: RescueResult) -> Accent:
         changed = f"{result.tokens_before:,} → " if done.compacted else ""
         size = f"{changed}at least {after:,} tokens"
         return Accent(f"{size}: unknown how much is free ({base})", "bold")
-    if not (done.compacted or done.end is not None or done.written is not None):
+    if not _is_changed(done):
         what = "nothing to rescue" if free >= 0 else "nothing can be removed"
         return Accent(f"{what}: {after:,} tokens, {state}", "bold" if free >= 0 else "bold red")
     style: TextStyle = "bold" if free > 0 else "bold red"
@@ -581,12 +583,36 @@ def _whose_fix(result: CompactResult, remaining: Iterable[Fault]) -> str:
 def _rescue_lines(result: RescueResult) -> Iterator[str]:
     done = result.compacted
     if result.earlier is not None:
-        path = shell_path(done.options.input.path)
-        yield labeled("another", f"compactctl compact {path} --force")
+        again = typed_command("compactctl rescue", done.options.input.reference, ["--force"])
+        yield labeled("again", again)
     if done.written is not None:
         yield from written_lines(done.written)
         yield undo_line(done.written)
+    smaller = _smaller_target(result)
+    if smaller is not None:
+        options = ["--target", f"{smaller}k"]
+        command = typed_command("compactctl rescue", done.options.input.reference, options)
+        yield labeled("smaller", command)
     yield from resume_lines(result.continue_with)
+
+
+def _smaller_target(result: RescueResult) -> int | None:
+    """Return about half the size in thousands of tokens, if there was no need to free any.
+
+    None if half of it is mostly what is sent beside the conversation.
+    """
+    done, half = result.compacted, result.tokens_after // 2
+    if result.earlier is not None or done.earlier is not None or done.remaining:
+        return None
+    is_larger = _is_changed(done) or half < 2 * _fixed_tokens(done)
+    if is_larger or result.tokens_after > done.measure.limits.base_tokens:
+        return None
+    thousands = half // 1_000
+    return thousands - thousands % 10 ** (len(str(thousands)) - 1) or None
+
+
+def _is_changed(result: CompactResult) -> bool:
+    return result.compacted or result.end is not None or result.written is not None
 
 
 def rescue_document(result: RescueResult) -> dict[str, Any]:

@@ -56,7 +56,7 @@ def log_document(result: LogResult) -> dict[str, Any]:
 
 
 def _state_documents(result: LogResult, states: Sequence[StateCommand]) -> list[dict[str, Any]]:
-    name = shell_path(result.options.input.path)
+    name = shell_path(result.options.input.reference)
     return [
         {"state": state.state or None, "command": f"compactctl rewind {name} {state.options}"}
         for state in states
@@ -163,7 +163,7 @@ def _states(result: LogResult, states: Sequence[StateCommand]) -> Iterator[Scree
         return
     yield ""
     yield "Return to"
-    name = shell_path(result.options.input.path)
+    name = shell_path(result.options.input.reference)
     width = max(len(state.state or _FIRST) for state in states)
     for state in states:
         label = state.state or _FIRST

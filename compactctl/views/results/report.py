@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from compactctl.commands.batch.report import ReportResult, ReportRow, RowGroup
+from compactctl.commands.batch.row import severity
 from compactctl.views.encode import record, tokens_by
 from compactctl.views.facts import BEFORE_AND_AFTER, status_text, warning_lines
 from compactctl.views.growth import growth_fields, growth_lines
@@ -110,15 +111,19 @@ def _facts(result: ReportResult) -> Iterator[Fact]:
 
 
 def _failing(result: ReportResult) -> Iterator[ScreenItem]:
-    failed = [row for row in result.rows if row.status == "failed"]
-    if failed:
+    failing = [row for row in result.rows if row.exit_code and row.status != "skipped"]
+    failing.sort(key=lambda row: (severity(row.exit_code), -row.context))
+    if failing:
+        top = result.options.top
         yield ""
-        yield f"{plural(len(failed), _noun(result))} failed"
-        yield from (Accent(_failure(row), "yellow") for row in failed[: result.options.top])
+        yield f"{plural(len(failing), _noun(result))} failed or did not pass a gate"
+        yield from (Accent(_failure(row), "yellow") for row in failing[:top])
+        if len(failing) > top:
+            yield f"and {len(failing) - top:,} more; --top {len(failing)} shows all"
 
 
 def _failure(row: ReportRow) -> str:
-    return f"exit {row.exit_code}: {one_line(row.error or row.path)}"
+    return f"exit {row.exit_code}: {one_line(row.error or f'{row.path}: {row.status}')}"
 
 
 def _growth(result: ReportResult) -> Iterator[ScreenItem]:

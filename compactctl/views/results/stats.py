@@ -150,13 +150,15 @@ def _message_text(message: LargeMessage) -> str:
 
 def _pointers(result: StatsResult) -> Iterator[ScreenItem]:
     """Yield the commands that say more, whole on their lines."""
-    path = result.options.input.path
-    if path == STANDARD_STREAM:
+    reference = result.options.input.reference
+    if reference == STANDARD_STREAM:
         return
     yield ""
     if not result.options.details:
-        yield Verbatim(labeled("details", typed_command("compactctl stats --details", path)))
-    yield Verbatim(labeled("savings", typed_command("compactctl compact -n", path)))
+        command = typed_command("compactctl stats --details", reference)
+        yield Verbatim(labeled("details", command))
+    command = typed_command("compactctl compact -n", reference)
+    yield Verbatim(labeled("savings", command))
 
 
 def _file(transcript: Transcript) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from compactctl.views.terminal.text import share_text
 # Not rich.table: if space is short it cuts numbers and titles, shrinks columns to nothing, and cuts
 # the end of a path, which distinguishes files. Leaving out columns and cutting at one end would
 # still be our own code; it would only save the padding.
-CutEnd = Literal["never", "end", "start", "wrap"]
+CutEnd = Literal["never", "end", "start", "middle", "wrap"]
 
 GAP = "  "
 RULE = "─"
@@ -24,17 +24,19 @@ class Column(Record):
     Attributes:
         title: the title, with the unit of its figures.
         right: whether it is right-aligned.
-        cut: the end at which long texts are cut; "wrap", in the last column, keeps them whole on
-            several lines.
+        cut: the end at which long texts are cut, or their middle; "wrap", in the last column,
+            keeps them whole on several lines.
         min_width: minimum width after cutting, in characters.
-        spare: on a narrow terminal, columns are left out, those with the highest number first; 0 is
-            never left out.
+        comfort: the width that it keeps as long as other columns can be left out instead.
+        spare: on a narrow terminal, columns are cut and left out, those with the highest number
+            first; 0 is never left out.
     """
 
     title: str
     right: bool = False
     cut: CutEnd = "never"
     min_width: int = 12
+    comfort: int = 0
     spare: int = 0
 
 
@@ -51,9 +53,11 @@ def number(title: str, *, spare: int = 0) -> Column:
     return Column(title=title, right=True, spare=spare)
 
 
-def text(title: str, cut: CutEnd = "never", *, min_width: int = 12, spare: int = 0) -> Column:
+def text(
+    title: str, cut: CutEnd = "never", *, min_width: int = 12, comfort: int = 0, spare: int = 0
+) -> Column:
     """Return a column of text."""
-    return Column(title=title, cut=cut, min_width=min_width, spare=spare)
+    return Column(title=title, cut=cut, min_width=min_width, comfort=comfort, spare=spare)
 
 
 def table(
@@ -118,8 +122,11 @@ def _fitted(grid: Table, width: int) -> Table:
     while True:
         widths = _widths(grid)
         excess = _total_width(widths) - width
-        room = sum(_room(column, size) for column, size in zip(grid.columns, widths, strict=True))
         last = max(column.spare for column in grid.columns)
+        room = sum(
+            _room(column, size, column.comfort if last else 0)
+            for column, size in zip(grid.columns, widths, strict=True)
+        )
         if excess <= 0:
             return grid
         if room >= excess or not last:
@@ -150,8 +157,15 @@ def _without(grid: Table, index: int) -> Table:
 
 
 def _cut(grid: Table, widths: Sequence[int], excess: int) -> Table:
-    """Remove ``excess`` characters from the columns that may be cut, the widest first."""
-    for index in sorted(range(len(widths)), key=lambda index: -widths[index]):
+    """Remove ``excess`` characters from columns: from those that are spared first, then the widest.
+
+    A path is cut only when the columns that could be left out are as narrow as they may be.
+    """
+
+    def order(index: int) -> tuple[int, int]:
+        return -grid.columns[index].spare, -widths[index]
+
+    for index in sorted(range(len(widths)), key=order):
         cut = min(excess, _room(grid.columns[index], widths[index]))
         if cut > 0:
             grid = _cut_column(grid, index, widths[index] - cut)
@@ -159,9 +173,9 @@ def _cut(grid: Table, widths: Sequence[int], excess: int) -> Table:
     return grid
 
 
-def _room(column: Column, width: int) -> int:
+def _room(column: Column, width: int, comfort: int = 0) -> int:
     """Return how much a column of this width can be cut without cutting its title."""
-    min_width = max(column.min_width, cell_width(column.title))
+    min_width = max(column.min_width, comfort, cell_width(column.title))
     return 0 if column.cut in ("never", "wrap") else max(0, width - min_width)
 
 
@@ -181,9 +195,18 @@ def _cut_column(grid: Table, index: int, width: int) -> Table:
 def _cut_text(shown: str, width: int, cut: CutEnd) -> str:
     if cell_width(shown) <= width:
         return shown
+    if cut == "middle":
+        # The end of a path says more than its beginning.
+        return _head(shown, width // 3) + _cut_text(shown, width - width // 3, "start")
     while cell_width(shown) > width - 1:
         shown = shown[1:] if cut == "start" else shown[:-1]
     return f"…{shown}" if cut == "start" else f"{shown}…"
+
+
+def _head(shown: str, width: int) -> str:
+    while cell_width(shown) > width:
+        shown = shown[:-1]
+    return shown
 
 
 def _line(cells: Sequence[str], grid: Table, widths: Sequence[int]) -> str:

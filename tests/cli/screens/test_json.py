@@ -15,7 +15,7 @@ OBEYED = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]|##\\[|^\\s*::", re.MULT
 # Objects whose names are data: categories, kinds of records, options, tags in the file, and the
 # names of other systems.
 DATA = {"breakdown", "metadata", "categories", "options", "tags", "as"}
-VERSIONS = {"stats": 2, "check": 2, "compact": 2}
+VERSIONS = {"batch": 2, "stats": 2, "check": 2, "compact": 2}
 
 
 def document(ask: Ask, *arguments: str | Path) -> dict[str, Any]:

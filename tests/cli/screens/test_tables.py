@@ -49,6 +49,38 @@ def test_spare_columns_go_first_and_a_path_keeps_its_end() -> None:
     ]
 
 
+PATHS = (text("File", "middle", min_width=8, comfort=20), text("Model", "end", spare=1))
+LONG_PATH = "/home/dev/project/src/main.py"
+
+
+@given(path=CELLS, width=st.integers(8, 60))
+def test_a_path_is_cut_in_the_middle(path: str, width: int) -> None:
+    *_, shown = table_lines(table(PATHS[:1], [(path,)]), width)
+    if cell_width(path) <= width:
+        assert shown == path
+    else:
+        head, _, tail = shown.partition("…")
+        assert path.startswith(head)
+        assert path.endswith(tail)
+        assert width - 2 <= cell_width(shown) <= width
+
+
+@pytest.mark.parametrize(
+    ("width", "line"),
+    [
+        (60, f"{LONG_PATH}  claude-sonnet-4-5-20250929"),
+        (45, f"{LONG_PATH}  claude-sonnet…"),
+        (43, f"{LONG_PATH}  claude-sonn…"),
+        (40, "/home/de…oject/src/main.py  claude-sonn…"),
+        (33, LONG_PATH),
+        (20, "/home/…t/src/main.py"),
+    ],
+)
+def test_a_model_is_cut_and_left_out_before_a_path(width: int, line: str) -> None:
+    rows = [(LONG_PATH, "claude-sonnet-4-5-20250929")]
+    assert table_lines(table(PATHS, rows), width)[-1] == line
+
+
 def test_the_total_is_the_last_row() -> None:
     lines = table_lines(table((text("What"), number("N")), [("a", "1")], ("all", "1")), None)
     assert lines == ["What  N", "───────", "a     1", "all   1"]

@@ -1,16 +1,23 @@
 """``--messages-at``: messages at a path of each row that no gateway known to compactctl has."""
 
 import json
+import shlex
 from pathlib import Path
 from typing import Any
 
 import pytest
+from examples import tries
 from formats import anthropic_talk, openai_talk
 from formats.jsonl import write_lines
+from hypothesis import given
+from hypothesis import strategies as st
 
 from compactctl.__main__ import run
+from compactctl.clients.records.envelope import find_list
 from compactctl.clients.registry import format_named
+from compactctl.clients.unsupported import guess_messages_field
 from compactctl.errors import UsageError
+from compactctl.model.json_paths import json_in, value_at
 
 Captured = pytest.CaptureFixture[str]
 TEXT = "The cart adds the shipping twice when a voucher is used. " * 30
@@ -67,6 +74,9 @@ def test_one_dialect_may_be_named_with_it(log: Path, capsys: Captured) -> None:
     assert json.loads(capsys.readouterr().out)["format"] == f"anthropic-messages:{PATH}"
     assert run(["stats", str(log), "--format", "codex", "--messages-at", PATH]) == 2
     assert "codex has no messages at a path of rows" in capsys.readouterr().err
+    for empty in ("", "."):
+        assert run(["stats", str(log), "--messages-at", empty]) == 2
+        assert "api-log: name the field of the messages" in capsys.readouterr().err
     with pytest.raises(UsageError, match="have"):
         format_named("claude-code:a.b")
 
@@ -85,3 +95,67 @@ def test_what_was_compacted_is_read_and_restored_without_the_option(
     assert run(["verify", str(out)]) == 0
     assert run(["rewind", str(out), "-o", str(back)]) == 0
     assert back.read_bytes() == log.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("document", "field"),
+    [
+        ({"runs": {"0": {"chat": MORE}}}, "runs.0.chat"),
+        ({"runs": [{"chat": MORE}]}, "runs.0.chat"),
+        ({"attributes": {"gen_ai.input.messages": MORE}}, "attributes.gen_ai.input.messages"),
+        ({"a": {"b": 1}, "a.b": {"7.x": {"q r": MORE}}}, "a.b.7.x.q r"),
+        ({"a": {"b": 1}, "a.b": json.dumps({"c": json.dumps(MORE)})}, "a.b.c"),
+        ({"v1.": {"turns": MORE}}, "v1..turns"),
+    ],
+)
+def test_keys_of_digits_and_with_dots_are_named_as_they_are_advised(
+    document: dict[str, Any], field: str, tmp_path: Path, capsys: Captured
+) -> None:
+    log, out, back = (tmp_path / name for name in ("log.jsonl", "out.jsonl", "back.jsonl"))
+    write_lines(log, document, document)
+    assert run(["stats", str(log), "--messages-at", field, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["messageCount"] == 2 * len(MORE)
+    compaction = ["--stages", "summarize", "--keep", "40%", "-o", str(out)]
+    assert run(["compact", str(log), "--messages-at", field, *compaction]) == 0
+    assert out.read_bytes() != log.read_bytes()
+    assert run(["rewind", str(out), "-o", str(back)]) == 0
+    assert back.read_bytes() == log.read_bytes()
+    capsys.readouterr()
+    if "runs" not in document or isinstance(document["runs"], dict):
+        assert run(["stats", str(log)]) == 4
+        assert capsys.readouterr().err.strip().endswith(f"--messages-at {shlex.quote(field)}")
+
+
+def test_each_row_says_what_a_number_is(tmp_path: Path, capsys: Captured) -> None:
+    rows = ({"runs": {"0": {"chat": MORE}}}, {"runs": [{"chat": MORE}]}, {"runs.0": {"chat": MORE}})
+    log = write_lines(tmp_path / "log.jsonl", *rows)
+    assert run(["stats", str(log), "--messages-at", "runs.0.chat", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["messageCount"] == 3 * len(MORE)
+
+
+@pytest.mark.parametrize("number", ["1", "-1", "9" * 18, "9" * 5_000, "\N{SUPERSCRIPT TWO}"])
+def test_an_index_beyond_the_list_leads_nowhere(number: str) -> None:
+    assert find_list({"runs": [[]]}, f"runs.{number}") is None
+
+
+_TURNS = [{"role": "user", "content": "Hello."}]
+_KEYS = st.text(alphabet="a0.-' é", max_size=4)
+_DOCUMENTS = st.recursive(
+    st.sampled_from([None, 1, "text", [], _TURNS]),
+    lambda inner: (
+        st.dictionaries(_KEYS, inner, max_size=3)
+        | st.lists(inner, max_size=2)
+        | inner.map(json.dumps)
+    ),
+    max_leaves=8,
+)
+
+
+@given(st.dictionaries(_KEYS, _DOCUMENTS, min_size=1, max_size=3))
+@tries(200)
+def test_the_field_that_an_error_advises_holds_messages(document: dict[str, Any]) -> None:
+    field = guess_messages_field(document)
+    if field is not None:
+        path = find_list(document, field.removeprefix("."))
+        assert path is not None
+        assert json_in(value_at(document, path)) == _TURNS

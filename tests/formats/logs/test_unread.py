@@ -245,7 +245,11 @@ def test_strict_fails(log: Path, capsys: Captured, command: str) -> None:
 def test_batch_flags_the_row(log: Path, capsys: Captured) -> None:
     assert run(["batch", str(log), "--fail-on", "opaque", "--json"]) == 1
     [row] = json.loads(capsys.readouterr().out)["files"]
-    assert (row["status"], row["flags"], row["unreadBytes"]) == ("flagged", ["opaque"], len(PROSE))
+    assert (row["status"], row["flags"], row["unreadBytes"]) == (
+        "incomplete",
+        ["opaque"],
+        len(PROSE),
+    )
     assert row["unread"] == SENTENCE
 
 

@@ -98,6 +98,14 @@ def test_what_stands_behind_a_value_in_nested_json_stays() -> None:
     [
         *("'", '"', "\\", "a=", "password=", "password='", 'password="\\', "token ", "token>"),
         *("token=a(", "token: a|", "a://b:", "eyJaaaaaaaa.", "login ", "mysql ", "cookie: a"),
+        *(
+            "MIIaaAIBAAKC\n",
+            "a" * 64 + "\n",
+            "Private-Lines: 1\n",
+            "re_1aaaaaa_",
+            "fm2_+",
+            "aaa1Q~",
+        ),
         "-----BEGIN " + "PRIVATE KEY-----",
     ],
 )
@@ -105,6 +113,35 @@ def test_a_long_text_takes_no_longer_than_its_length(piece: str) -> None:
     # With one step too many per letter, these would take minutes.
     text = piece * (100_000 // len(piece))
     assert len(mask_secrets(text)) > 0
+
+
+def test_many_lines_before_the_end_of_a_key_take_no_longer_than_their_length() -> None:
+    text = f"{'a' * 64}\n" * 2_000 + "-----END CERTIFICATE-----\n" + "-----END PRIVATE KEY-----\n"
+    assert mask_secrets(text) == text
+
+
+@pytest.mark.parametrize(
+    "start",
+    [
+        *("MIIEvQIBADANBgkqhkiG9w0BAQEFAASC", "MIIEpAIBAAKCAQEA", "MIGHAgEAMBMGByqGSM49AgEG"),
+        *("MHcCAQEEIC5JrdhthG8m", "MIGkAgEBBDC4giRpIrsY", "MC4CAQAwBQYDK2VwBCIEICb5"),
+        *("MIIFLTBXBgkqhkiG9w0BBQ0wSjAp", "b3BlbnNzaC1rZXktdjEAAAAA"),
+    ],
+)
+def test_a_private_key_without_its_first_line_is_masked(start: str) -> None:
+    lines = [f"{start}{LETTERS}", LETTERS * 3, LETTERS * 2]
+    for separator in ("\n", "\r\n", "\n    ", ""):
+        text = separator.join(lines)
+        for _ in range(3):
+            assert LETTERS[:8] not in mask_secrets(f"key:\n  {text}\n")
+            assert LETTERS[:8] not in mask_secrets(json.dumps(f"key:\n{text}\n"))
+            text = json.dumps({"content": text})
+
+
+@pytest.mark.parametrize("start", ["MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8A", "MIIDazCCAlOgAwIBAgIUfV"])
+def test_a_public_key_or_certificate_stays(start: str) -> None:
+    text = f"-----BEGIN PUBLIC KEY-----\n{start}{LETTERS}\n{LETTERS}\n-----END PUBLIC KEY-----"
+    assert mask_secrets(text) == text
 
 
 MASKED = "[REDACTED:credential]"

@@ -92,6 +92,19 @@ def test_nothing_available_counts_as_full(available: int) -> None:
     assert some.available == 0
 
 
+@given(
+    tokens=st.integers(0, 10**7),
+    available=st.integers(-1_000, 10**7),
+    percent=st.integers(0, 10**6),
+)
+def test_a_share_is_exceeded_by_the_first_token_over_it(
+    tokens: int, available: int, percent: int
+) -> None:
+    """Anything exceeds any share of nothing."""
+    expected = tokens * 100 > percent * max(0, available)
+    assert utilization(tokens, available).exceeds(percent / 100) is expected
+
+
 @pytest.mark.parametrize(
     ("tokens", "available", "left"),
     [

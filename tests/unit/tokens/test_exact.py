@@ -33,7 +33,7 @@ def test_percents_of_a_hundred(percent: int) -> None:
         session="s", project="", cut=0.5, requests=1, policy="p", asked=share, prefix=100,
         tokens=percent,
     )  # fmt: skip
-    assert not trial.is_over
+    assert not trial.judgment.is_over
     situation = TriggerInput(tokens=percent, available=100, turns=1, messages=1)
     assert parse_trigger(f"ratio>={percent / 100}").matched_condition(situation)
     assert not parse_trigger(f"ratio>{percent / 100}").matched_condition(situation)

@@ -6,8 +6,8 @@ from compactctl.commands.batch.batch import add_up
 from compactctl.commands.batch.row import BatchRow
 from compactctl.records import replace
 
-FAILED = BatchRow(path="b", status="failed", failure=FAILURE)
-COMPACTED = replace(ROW, path="c", status="ok", outcome=AFTER)
+FAILED = BatchRow(path="b", failure=FAILURE)
+COMPACTED = replace(ROW, path="c", outcome=AFTER)
 
 
 def test_what_was_measured_is_added_up() -> None:

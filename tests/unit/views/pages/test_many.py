@@ -226,13 +226,13 @@ def test_the_folder_of_all_is_named_once(
 def test_a_status_is_named_and_colored_unless_all_is_well() -> None:
     rows = [
         replace(SHOP, path=f"{n}", context=9_000 - n, status=status)
-        for n, status in enumerate(("ok", "unchanged", "over", "flagged", "too-large"))
+        for n, status in enumerate(("ok", "unchanged", "over limit", "flagged", "over"))
     ]
     _, *bars = below(lines(*rows), "Largest", "By category")
     assert [line.split()[2:] for line in bars[::2]] == [
-        [], [], ["over"], ["flagged"], ["too-large"],
+        [], [], ["over", "limit"], ["flagged"], ["over"],
     ]  # fmt: skip
-    assert [line.split()[0] for line in bars[1::2]] == ["[s-0", "[s-0", "[s-1", "[s-1", "[s-0"]
+    assert [line.split()[0] for line in bars[1::2]] == ["[s-0", "[s-0", "[s-1", "[s-1", "[s-1"]
 
 
 def test_growth_is_told_below_the_sizes() -> None:

@@ -23,9 +23,11 @@ from compactctl.views.results.batch import (
     listed_files,
 )
 
-FAILED = BatchRow(path="b.jsonl", status="failed", failure=FAILURE)
-SKIPPED = BatchRow(path="c.jsonl", status="skipped", failure=FAILURE)
+FAILED = BatchRow(path="b.jsonl", failure=FAILURE)
+SKIPPED = BatchRow(path="c.jsonl", is_skipped=True, failure=FAILURE)
 SMALLER = replace(ROW, outcome=AFTER)
+EMPTY = replace(AFTER.after, tokens=0, largest_counted=0, unseen=0)
+FULLER = replace(AFTER.after, largest_counted=80)
 OPTIONS = BatchOptions(files=FileChoice(paths=("in",)))
 TOTALS = BatchTotals(
     files=1_200,
@@ -58,7 +60,10 @@ def conversation(number: int, **changes: Any) -> BatchRow:
 
 def test_files_are_rows_and_sums() -> None:
     assert lines(ROW, SKIPPED) == [
-        "1,200 files: 1,199 ok, 1 failed; the fullest is at 80% of where its client compacts",
+        (
+            "1,200 files: 1 ok, 1 not a transcript; the fullest is at 80% of where its client "
+            "compacts"
+        ),
         "",
         "File Format Model Tokens Context Used Status",
         "─",
@@ -73,7 +78,7 @@ def test_compacted_files_are_shown_before_and_after() -> None:
     totals = replace(TOTALS, tokens_after=6_000, saved=3_000, opaque_lines=2, counters=())
     found = lines(SMALLER, totals=totals, options=replace(OPTIONS, compacts=True))
     assert found[:5] == [
-        "1,200 files: 1,199 ok, 1 failed; 9,000 → 6,000 tokens (33% saved)",
+        "1,200 files: 1 ok; 9,000 → 6,000 tokens (33% saved)",
         "",
         "File Format Model Tokens before Tokens after Saved Context Used Status",
         "─",
@@ -87,30 +92,72 @@ def test_compacted_files_are_shown_before_and_after() -> None:
     ]
 
 
-def test_what_failed_is_told_with_its_code() -> None:
+def test_what_failed_is_told_first_with_its_code() -> None:
     named = replace(FAILED, failure=replace(FAILURE, error="b.jsonl: is broken"))
-    assert lines(FAILED, named)[4:10] == [
-        "b.jsonl failed",
-        "b.jsonl failed",
+    assert lines(ROW, FAILED, named)[2:9] == [
+        "failed b.jsonl: no such file (exit 66)",
+        "failed b.jsonl: is broken (exit 66)",
         "",
-        "2 files failed",
-        "exit 66: b.jsonl: no such file",
-        "exit 66: b.jsonl: is broken",
+        "File Format Model Tokens Context Used Status",
+        "─",
+        "b.jsonl failed",
+        "a codex gpt-5 90 80 80.0% ok",
     ]
+
+
+REFUSED = replace(FIGURES, faults=FAULTS)
+OVER_LIMIT = replace(ROW, path="my run", limit=79, gates=("fail-over-tokens",))
+
+
+def test_what_is_wrong_comes_first_with_its_reason_and_the_command_to_type() -> None:
+    rows = (
+        ROW,
+        replace(SMALLER, path="d", target=30),
+        replace(ROW, path="e", figures=REFUSED),
+        FAILED,
+        OVER_LIMIT,
+        replace(OVER_LIMIT, path="fuller", outcome=replace(AFTER, after=FULLER)),
+    )
+    assert lines(*rows)[2:12] == [
+        "over limit fuller: 90 tokens, 11 over the limit of 79",
+        "over limit my run: 80 tokens, 1 over the limit of 79",
+        "failed b.jsonl: no such file (exit 66)",
+        "will be refused e: text-empty on line 1,204",
+        "over target d: 40 tokens, 10 over the target of 30",
+        "next compactctl compact fuller",
+        "next compactctl check e",
+        "next compactctl compact d --target 30 --explain --dry-run",
+        "",
+        "File Format Model Tokens Context Used Status",
+    ]
+
+
+def test_a_long_list_is_counted_unless_all_is_asked_for() -> None:
+    rows = [replace(ROW, path=f"f{n}") for n in range(20)]
+    assert "File Format Model Tokens Context Used Status" in lines(*rows, SKIPPED)
+    same = replace(ROW, path="same", outcome=replace(AFTER, is_unchanged=True))
+    found = lines(*rows, same, OVER_LIMIT)
+    assert found[2:6] == [
+        "over limit my run: 80 tokens, 1 over the limit of 79",
+        "next compactctl compact 'my run'",
+        "",
+        "21 more: 1 unchanged, 20 ok; --all lists every file",
+    ]
+    listed = lines(*rows, same, OVER_LIMIT, options=replace(OPTIONS, show_all=True))
+    assert [line.split()[0] for line in listed[7:29]] == [
+        "my", "same", *(f"f{n}" for n in range(20)),
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
     ("count", "more"),
-    [(5, []), (6, ["1 more conversation failed"]), (8, ["3 more conversations failed"])],
+    [(5, []), (6, ["1 more conversation"]), (8, ["3 more conversations"])],
 )
 def test_of_conversations_the_first_errors_are_told(count: int, more: list[str]) -> None:
-    rows = [
-        conversation(n, status="failed", failure=FAILURE, figures=None) for n in range(1, count + 1)
-    ]
+    rows = [conversation(n, failure=FAILURE, figures=None) for n in range(1, count + 1)]
     found = lines(*rows)
-    assert found[6] == f"{count} conversations failed"
-    assert len([line for line in found if line.startswith("exit 66")]) == 5
-    assert [line.partition(";")[0] for line in found if " more conversation" in line] == more
+    assert len([line for line in found if line.startswith("failed set.parquet#")]) == 5
+    assert [line.partition(" of ")[0] for line in found if " more conversation" in line] == more
 
 
 def test_a_data_set_is_one_row() -> None:
@@ -119,28 +166,31 @@ def test_a_data_set_is_one_row() -> None:
     rows = [
         ROW,
         conversation(1, outcome=AFTER),
-        conversation(2, figures=bigger, measure=other, status="over"),
-        conversation(3, status="unchanged", figures=None),
+        conversation(2, figures=bigger, measure=other, limit=100),
+        conversation(3, outcome=replace(AFTER, after=EMPTY, is_unchanged=True), figures=None),
         FAILED,
     ]
     first, listed, last = listed_files(rows)
     assert (first.path, last.path) == ("a", "b.jsonl")
     assert (listed.path, listed.format, listed.model) == ("set.parquet", "codex", None)
     assert (listed.tokens_before, listed.tokens_after, listed.saved) == (185, 40, 50)
-    assert (listed.context, listed.used, listed.status) == (110, 1.1, "over")
+    assert (listed.context, listed.used, listed.status) == (110, 1.1, "over limit")
     assert (last.tokens_before, last.used, last.format) == (None, None, None)
     found = lines(*rows[1:4])
     assert found[0].startswith(
-        "1,200 conversations: 1,199 ok, 1 failed; the fullest is at 110% of "
+        "1,200 conversations: 1 over limit, 1 unchanged, 1 ok; the fullest is at 110% of "
     )
-    assert found[4] == "set.parquet codex 185 110 110.0% over"
-    assert found[6] == "unpacked 2.5 kB in 4 lines"
+    assert found[2] == "over limit set.parquet#2: 110 tokens, 10 over the limit of 100"
+    assert found[6] == "set.parquet codex 185 110 110.0% over limit"
+    assert found[8] == "unpacked 2.5 kB in 4 lines"
 
 
 def test_a_file_of_which_much_was_not_read_is_incomplete() -> None:
     unread = replace(FIGURES.file, unread=Unread(fields={"x": 90}, read=10))
     row = replace(ROW, figures=replace(FIGURES, file=unread))
-    assert lines(row)[4].endswith(" incomplete")
+    found = lines(row)
+    assert found[2] == "incomplete a: 90 bytes of text in `x` was not read"
+    assert found[7].endswith(" incomplete")
     assert list(batch_messages(result_of(row, row))) == [
         "warning: text was not read in 2 files; see compactctl check a"
     ]
@@ -149,13 +199,13 @@ def test_a_file_of_which_much_was_not_read_is_incomplete() -> None:
 def test_tokens_of_two_counters_are_told_one_by_one() -> None:
     totals = replace(TOTALS, counters=("chars/4", "o200k_base"))
     other = replace(SMALLER, measure=replace(MEASURE, counter="chars/4"))
-    assert lines(ROW, other, totals=totals)[8:] == [
+    assert lines(ROW, other, totals=totals)[7:] == [
         "counted 90 tokens in 4 messages, counted with chars/4",
         "counted 90 tokens in 4 messages, counted with o200k_base",
         "not added up, since the counters differ",
     ]
     compacting = replace(OPTIONS, compacts=True)
-    assert lines(ROW, other, totals=totals, options=compacting)[8:10] == [
+    assert lines(ROW, other, totals=totals, options=compacting)[7:9] == [
         "counted 90 tokens in 4 messages, counted with chars/4; 50 saved (55.6%)",
         "counted 90 tokens in 4 messages, counted with o200k_base; 0 saved (0.0%)",
     ]
@@ -208,22 +258,57 @@ def test_reports_come_before_tables() -> None:
     ]  # fmt: skip
 
 
-def gated(*rows: BatchRow, over: int = 0, **gates: Any) -> list[str]:
-    totals = replace(TOTALS, statuses={**TOTALS.statuses, "over": over})
-    return messages(*rows, totals=totals, options=replace(OPTIONS, gates=BatchGates(**gates)))
+def gated(*rows: BatchRow, **gates: Any) -> list[str]:
+    return messages(*rows, options=replace(OPTIONS, gates=BatchGates(**gates)))
+
+
+def over(row: BatchRow = ROW, **changes: Any) -> BatchRow:
+    return replace(row, limit=79, gates=("fail-over",), **changes)
 
 
 def test_gates_are_told_with_their_limits() -> None:
     own = replace(ROW, measure=replace(MEASURE, base="window"))
-    assert gated(ROW, over=1, fail_over=0.85) == [
+    assert gated(over(), fail_over=0.85) == [
         "1 file over the limit: 85% of where its client compacts"
     ]
     [line] = gated(own, ROW, fail_over=0.8, fail_over_tokens=9_000)
-    assert line.endswith(": 80% of where its client compacts or the window or 9,000 tokens")
-    assert gated(FAILED, over=2, fail_over=0.8) == ["2 files over the limit: 80% of what fits"]
-    assert gated(conversation(1), over=1, fail_over_tokens=5) == [
+    assert line == (
+        "0 files over the limit: 80% of where its client compacts or the window or 9,000 tokens"
+    )
+    assert gated(FAILED, fail_over=0.8) == ["0 files over the limit: 80% of what fits"]
+    assert gated(over(conversation(1)), fail_over_tokens=5) == [
         "1 conversation over the limit: 5 tokens"
     ]
+    unread = replace(FIGURES.file, unread=Unread(fields={"x": 90}, read=10))
+    unsure = replace(ROW, figures=replace(FIGURES, file=unread), gates=("fail-over-tokens",))
+    assert gated(unsure, over(), fail_over_tokens=79)[1:] == [
+        "1 file not read in full: the size is unknown",
+        "1 file over the limit: 79 tokens",
+    ]
+
+
+def test_what_must_fit_is_counted() -> None:
+    options = replace(OPTIONS, require_fit=True)
+    misfit = replace(ROW, target=79, gates=("require-fit",))
+    assert messages(ROW, misfit, options=options) == ["1 file not fitting: --require-fit"]
+
+
+def test_a_code_that_is_not_returned_is_told() -> None:
+    grown = BaselineComparison(findings=(), compared=())
+    internal = replace(FAILED, failure=replace(FAILURE, exit_code=70))
+    assert gated(over(), FAILED, FAILED, fail_over=0.8)[-1] == (
+        "exit code 1; not returned: 66 from 2 files"
+    )
+    assert messages(internal, growth=grown)[-1] == "exit code 70; not returned: 1 from --baseline"
+    assert messages(FAILED) == []
+
+
+def test_the_formats_are_listed_once() -> None:
+    failure = replace(FAILURE, error_class="NotATranscriptError", exit_code=4)
+    unknown = replace(FAILED, failure=failure)
+    [line] = messages(unknown, unknown)
+    assert line.startswith("formats: pi, ")
+    assert messages(ROW, replace(unknown, is_skipped=True)) == []
 
 
 def test_flagged_files_are_counted() -> None:
@@ -248,8 +333,7 @@ def test_flagged_files_are_counted() -> None:
     ],
 )
 def test_a_folder_without_transcripts_is_told(rows: list[BatchRow], line: str) -> None:
-    totals = replace(TOTALS, statuses={**TOTALS.statuses, "skipped": len(rows)})
-    assert messages(*rows, totals=totals) == [line]
+    assert messages(*rows) == [line]
 
 
 def test_files_whose_messages_an_option_would_read_are_told() -> None:

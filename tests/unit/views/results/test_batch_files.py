@@ -8,10 +8,11 @@ from typing import Any, get_args
 from xml.etree import ElementTree as ET
 
 import pytest
-from unit.commands.batch.rows import AFTER, FAILURE, FAULTS, FIGURES, ROW
+from unit.commands.batch.rows import AFTER, FAILURE, FAULTS, FIGURES, MEASURE, ROW
 
 from compactctl.commands.batch.batch import BatchResult, BatchTotals
 from compactctl.commands.batch.options import BatchGates, BatchOptions
+from compactctl.commands.batch.report import BaselineComparison, GrowthFinding
 from compactctl.commands.batch.report_format import Status
 from compactctl.commands.batch.row import BatchRow
 from compactctl.commands.reading.discover import FileChoice
@@ -25,19 +26,17 @@ from compactctl.views.results.batch_files import (
     batch_jsonl,
     batch_junit,
     batch_markdown,
-    failing_rows,
-    finding,
     report_format,
     runner_of,
 )
+from compactctl.views.results.batch_findings import find_failures, reason_text
 
-OVER = replace(ROW, path="over|a.jsonl", status="over", milliseconds=1_500)
+OVER = replace(ROW, path="over|a.jsonl", limit=79, gates=("fail-over-tokens",), milliseconds=1_500)
 FAILED = BatchRow(
     path="in/b.jsonl",
-    status="failed",
     failure=replace(FAILURE, error="in/b.jsonl: is 50% bad\x01]"),
 )
-SKIPPED = BatchRow(path="c.jsonl", status="skipped", failure=FAILURE)
+SKIPPED = BatchRow(path="c.jsonl", is_skipped=True, failure=FAILURE)
 TOTALS = BatchTotals(
     files=1,
     statuses={**dict.fromkeys(get_args(Status), 0), "ok": 1_200, "skipped": 2},
@@ -88,12 +87,12 @@ def test_a_page_has_totals_and_what_fails() -> None:
         "| on disk | 2.5 kB |",
         "| tokens | 9,000 |",
         "| saved | 3,000 (33.3%) |",
-        "| exit code | 66 |",
+        "| exit code | 1 |",
         "",
         "| file | status | why |",
         "| --- | --- | --- |",
+        "| over\\|a.jsonl | over limit | 80 tokens, 1 over the limit of 79 |",
         "| in/b.jsonl | failed | in/b.jsonl\\: is 50% bad\\\\x01\\] |",
-        ("| over\\|a.jsonl | over | the next request holds 80 tokens, 80% of 100 \\(client\\) |"),
         "",
     ]
 
@@ -133,37 +132,102 @@ def test_files_are_tests_of_a_suite() -> None:
         "name": "compactctl batch", "tests": "4", "failures": "1", "errors": "1", "skipped": "1",
         "time": "1.750",
     }  # fmt: skip
-    good, over, failed, skipped = suite
+    over, failed, good, skipped = suite
     assert (good.attrib, list(good)) == ({"classname": ".", "name": "a", "time": "0.250"}, [])
     assert (failed.get("classname"), failed.get("name")) == ("in", "b.jsonl")
-    assert (over[0].tag, over[0].get("type"), over[0].text) == ("failure", "over", "exit code 1")
+    assert (over[0].tag, over[0].get("type"), over[0].text) == (
+        "failure",
+        "over limit",
+        "exit code 1",
+    )
     assert (failed[0].tag, failed[0].get("type")) == ("error", "NoInputError")
     assert failed[0].get("message") == "in/b.jsonl: is 50% bad?]"
     assert (skipped[0].tag, skipped[0].get("message")) == ("skipped", "no such file")
 
 
-def test_the_most_severe_rows_come_first_and_ten_at_most() -> None:
+GROWN = BaselineComparison(
+    findings=(GrowthFinding(project="shop", figure="context", before=1_000, after=4_000),),
+    compared=("shop",),
+    added=("bank",),
+)
+SHOP = "shop: the median request grew from 1,000 to 4,000"
+
+
+def test_a_baseline_is_a_test_too() -> None:
+    grown = replace(result_of(ROW), growth=GROWN)
+    root = ET.fromstring(batch_junit(grown).encode())  # noqa: S314 - our own
+    [suite] = root
+    assert (suite.get("tests"), suite.get("failures"), grown.exit_code) == ("2", "1", 1)
+    assert (suite[0].get("name"), suite[0][0].get("message")) == ("--baseline", SHOP)
+    same = replace(result_of(ROW), growth=replace(GROWN, findings=()))
+    root = ET.fromstring(batch_junit(same).encode())  # noqa: S314 - our own
+    assert (root[0].get("failures"), list(root[0][0]), same.exit_code) == ("0", [], 0)
+
+
+def test_a_gate_that_an_error_reports_is_a_failure() -> None:
+    misfit = replace(FAILED, failure=replace(FAILURE, exit_code=5))
+    root = ET.fromstring(batch_junit(result_of(misfit, FAILED)).encode())  # noqa: S314 - our own
+    assert [case[0].tag for case in root[0]] == ["failure", "error"]
+
+
+def test_what_the_gates_found_comes_before_what_could_not_be_read() -> None:
     fuller = replace(
-        OVER,
-        path="fuller",
-        outcome=None,
-        figures=replace(FIGURES, totals=replace(FIGURES.totals, unseen=90)),
+        OVER, path="fuller", figures=replace(FIGURES, totals=replace(FIGURES.totals, unseen=90))
     )
-    rows = failing_rows([ROW, OVER, fuller, FAILED])
-    assert [row.path for row in rows] == ["in/b.jsonl", "fuller", "over|a.jsonl"]
-    assert len(failing_rows([OVER] * 11)) == 10
+    broken = replace(FAILED, path="x", failure=replace(FAILURE, exit_code=70))
+    result = replace(result_of(ROW, FAILED, OVER, fuller, broken), growth=GROWN)
+    paths = [finding.path for finding in find_failures(result)]
+    assert paths == ["x", None, "fuller", "over|a.jsonl", "in/b.jsonl"]
+
+
+@pytest.mark.parametrize("runner", ["github", "azure", "gitlab"])
+def test_ten_findings_are_annotated_and_the_others_counted(runner: str) -> None:
+    ten = list(batch_annotations(result_of(*[OVER] * 10), runner))
+    more = list(batch_annotations(result_of(*[OVER] * 18, *[FAILED] * 6), runner))
+    assert len(more) == len(ten) + 1
+    assert sum("over limit" in line for line in more) == 10
+    assert not any("failed" in line or "bad" in line for line in more)
+    assert sum("and 14 more" in line for line in more) == 1
+    assert "and 14 more" in batch_markdown(result_of(*[OVER] * 18, *[FAILED] * 6))
+
+
+def test_a_baseline_is_annotated_without_a_file() -> None:
+    grown = replace(result_of(ROW), growth=GROWN)
+    assert list(batch_annotations(grown, "github")) == [
+        f"::error title=compactctl batch::--baseline: {SHOP}"
+    ]
+    assert list(batch_annotations(grown, "azure")) == [
+        f"##vso[task.logissue type=error]--baseline: {SHOP}"
+    ]
 
 
 @pytest.mark.parametrize(
-    ("row", "fail_on", "said"),
+    ("row", "gates", "reason"),
     [
-        (ROW, (), ""),
-        (replace(OVER, outcome=AFTER), (), "the next request holds 40 tokens, 40% of 100 (client)"),
-        (BatchRow(path="x", status="failed"), (), "failed"),
+        (ROW, {}, ""),
+        (replace(ROW, outcome=AFTER, target=30), {}, "40 tokens, 10 over the target of 30"),
+        (
+            replace(ROW, limit=79, target=30),
+            {"fail_over": 0.79},
+            (
+                "80 tokens, 1 over the limit of 79 (79% of where its client compacts); "
+                "80 tokens, 50 over the target of 30"
+            ),
+        ),
+        (
+            replace(ROW, measure=replace(MEASURE, window=70)),
+            {},
+            "80 tokens, 10 over the window of 70",
+        ),
         (
             replace(ROW, figures=replace(FIGURES, faults=FAULTS, tool_errors=1)),
-            ("errors", "refused", "usage"),
-            "refused (text-empty on line 1,204), errors (failed tool calls)",
+            {"fail_on": ("errors", "refused", "usage")},
+            "text-empty on line 1,204; errors (failed tool calls)",
+        ),
+        (
+            replace(ROW, outcome=replace(AFTER, is_refused=True)),
+            {},
+            "the provider or the client refuses the result; see compactctl check",
         ),
         (
             replace(
@@ -172,13 +236,18 @@ def test_the_most_severe_rows_come_first_and_ten_at_most() -> None:
                     FIGURES, file=replace(FIGURES.file, unread=Unread(fields={"x": 90}, read=1))
                 ),
             ),
-            ("opaque",),
-            "opaque (lines or text not recognized); 90 bytes of text in `x` was not read",
+            {"fail_on": ("opaque",)},
+            "90 bytes of text in `x` was not read",
+        ),
+        (
+            replace(ROW, figures=replace(FIGURES, file=replace(FIGURES.file, opaque_lines=1))),
+            {"fail_on": ("opaque",)},
+            "opaque (lines or text not recognized)",
         ),
     ],
 )
-def test_a_row_tells_all_it_fails_for(row: BatchRow, fail_on: Any, said: str) -> None:
-    assert finding(row, fail_on) == said
+def test_a_row_tells_all_it_fails_for(row: BatchRow, gates: Any, reason: str) -> None:
+    assert reason_text(row, result_of(row, **gates)) == reason
 
 
 @pytest.mark.parametrize(
@@ -187,23 +256,23 @@ def test_a_row_tells_all_it_fails_for(row: BatchRow, fail_on: Any, said: str) ->
         (
             "github",
             [
-                "::error file=in/b.jsonl,title=compactctl batch::in/b.jsonl: is 50%25 bad\\x01]",
                 (
-                    "::error file=over|a.jsonl,title=compactctl batch::over|a.jsonl: the next "
-                    "request holds 80 tokens, 80%25 of 100 (client)"
+                    "::error file=over|a.jsonl,title=compactctl batch::over|a.jsonl: over limit: "
+                    "80 tokens, 1 over the limit of 79"
                 ),
+                "::error file=in/b.jsonl,title=compactctl batch::in/b.jsonl: is 50%25 bad\\x01]",
             ],
         ),
         (
             "azure",
             [
                 (
-                    "##vso[task.logissue type=error;sourcepath=in/b.jsonl]"
-                    "in/b.jsonl: is 50%AZP25 bad\\x01%5D"
+                    "##vso[task.logissue type=error;sourcepath=over|a.jsonl]over|a.jsonl: over "
+                    "limit: 80 tokens, 1 over the limit of 79"
                 ),
                 (
-                    "##vso[task.logissue type=error;sourcepath=over|a.jsonl]over|a.jsonl: the next "
-                    "request holds 80 tokens, 80%AZP25 of 100 (client)"
+                    "##vso[task.logissue type=error;sourcepath=in/b.jsonl]"
+                    "in/b.jsonl: is 50%AZP25 bad\\x01%5D"
                 ),
             ],
         ),
@@ -216,8 +285,8 @@ def test_the_log_of_a_runner_names_what_fails(runner: str, lines: list[str]) -> 
 
 def test_a_section_of_a_log_holds_what_fails() -> None:
     first, *lines, last = batch_annotations(result_of(OVER, FAILED), "gitlab")
-    assert first.endswith(":compactctl\r\x1b[0Kcompactctl batch: 2 files")
-    assert [line.partition(":")[0] for line in lines] == ["in/b.jsonl", "over|a.jsonl"]
+    assert first.endswith(":compactctl\r\x1b[0Kcompactctl batch: 2 findings")
+    assert [line.partition(":")[0] for line in lines] == ["over|a.jsonl", "in/b.jsonl"]
     assert last.startswith("\x1b[0Ksection_end:")
 
 

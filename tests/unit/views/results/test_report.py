@@ -82,7 +82,7 @@ def test_files_are_summed_up_and_listed() -> None:
         "a.jsonl 20,000 ok",
         "b.jsonl 0 failed",
         "",
-        "1 file failed",
+        "1 file failed or did not pass a gate",
         "exit 65: is broken",
     ]
 
@@ -107,9 +107,9 @@ def test_where_nothing_was_read_failures_are_told() -> None:
     assert lines(FAILED, replace(FAILED, error="", exit_code=2)) == [
         "2 files: 2 failed",
         "",
-        "2 files failed",
+        "2 files failed or did not pass a gate",
         "exit 65: is broken",
-        "exit 2: b.jsonl",
+        "exit 2: b.jsonl: failed",
     ]
 
 
@@ -128,7 +128,23 @@ def test_of_each_table_so_many_rows_are_shown() -> None:
         "1970-W03",
     ]
     assert [line.split()[0] for line in found if ".jsonl" in line] == ["2.jsonl", "1.jsonl"]
-    assert found[-3:] == ["3 files failed", "exit 65: is broken", "exit 65: is broken"]
+    assert found[-4:] == [
+        "3 files failed or did not pass a gate",
+        "exit 65: is broken",
+        "exit 65: is broken",
+        "and 1 more; --top 3 shows all",
+    ]
+
+
+def test_what_a_gate_found_comes_before_what_failed() -> None:
+    over = replace(ROW, path="o.jsonl", status="over limit", exit_code=1)
+    larger = replace(over, path="p.jsonl", context=30_000)
+    assert lines(FAILED, over, larger)[-4:] == [
+        "3 files failed or did not pass a gate",
+        "exit 1: p.jsonl: over limit",
+        "exit 1: o.jsonl: over limit",
+        "exit 65: is broken",
+    ]
 
 
 FINDING = GrowthFinding(project="shop", figure="context", before=1, after=2)

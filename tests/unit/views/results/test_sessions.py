@@ -13,7 +13,6 @@ from compactctl.commands.session_finder import SessionChoices
 from compactctl.commands.sessions import SessionRow, SessionsResult
 from compactctl.records import replace
 from compactctl.views.results.sessions import (
-    candidates_terminal,
     choices_terminal,
     chosen_line,
     session_table,
@@ -196,63 +195,49 @@ def test_a_chosen_session_is_told_on_one_line(row: SessionRow, line: str) -> Non
     assert chosen_line(row, NOW, HOME) == line
 
 
+CHOICES = SessionChoices(why="gate: several\nids", rows=(ROW,), more=0, now=NOW, home=HOME)
+
+
 @pytest.mark.parametrize(("more", "lines"), [(0, []), (1, ["1 older session not shown"])])
 def test_choices_come_with_what_to_type(more: int, lines: list[str]) -> None:
-    choices = SessionChoices(why="gate: several\nids", rows=(ROW,), more=more, now=NOW, home=HOME)
-    shown_lines = words(choices_terminal(choices, "compactctl stats", ["--grep", "a b"]))
+    choices = replace(CHOICES, more=more)
+    options = ["--grep", "a b"]
+    shown_lines = words(choices_terminal(choices, "compactctl stats", options, numbered=False))
     assert shown_lines[:2] == ["compactctl stats: gate: several\\nids:", ""]
-    assert shown_lines[5:] == ["", *lines, "type: compactctl stats 11112222 --grep 'a b'"]
+    assert shown_lines[5:] == ["", *lines, "compactctl stats 11112222 --grep 'a b'"]
 
 
-def candidates(*names: str, compacted: bool = False, more: int = 0) -> Candidates:
-    return Candidates(
-        folder=Path("/srv"),
-        files=tuple(
-            Candidate(
-                name=name, n_bytes=2_500, modified=NOW - 60, format="codex" if name != "odd" else ""
-            )
-            for name in names
-        ),
-        more=more,
-        compacted=compacted,
-    )
+FILES = Candidates(
+    folder=Path("/srv"),
+    compacted=False,
+    files=tuple(
+        Candidate(name=name, n_bytes=2_500, modified=NOW - 60, format=format_)
+        for name, format_ in (("run.compacted.jsonl", "codex"), ("run.jsonl", ""))
+    ),
+    more=2,
+)
 
 
-def test_files_come_with_what_to_type() -> None:
-    files = candidates("run.compacted.jsonl", "run.jsonl", "odd", more=2)
-    assert words(candidates_terminal(files, "compactctl stats", NOW)) == [
-        "compactctl stats: which transcript? In this folder, newest first:",
-        "",
+def test_transcripts_stand_below_the_sessions() -> None:
+    choices = replace(CHOICES, files=FILES)
+    assert words(choices_terminal(choices, "compactctl stats", [], numbered=False))[6:] == [
         "File Size Written Format",
         "─",
         "run.compacted.jsonl 2.5 kB 1 minute ago codex",
-        "run.jsonl 2.5 kB 1 minute ago codex",
-        "odd 2.5 kB 1 minute ago unknown",
+        "run.jsonl 2.5 kB 1 minute ago unknown",
         "",
         "2 older files not shown",
-        "type: compactctl stats run.jsonl",
+        "compactctl stats 11112222",
+        "compactctl stats /srv/run.compacted.jsonl",
+        "compactctl stats /srv/run.jsonl",
     ]
-    only = candidates("run.compacted.jsonl")
-    assert words(candidates_terminal(only, "x", NOW))[-1] == "type: x run.compacted.jsonl"
-    written = candidates("run.compacted.jsonl", "run.jsonl", compacted=True)
-    lines = words(candidates_terminal(written, "x", NOW))
-    assert lines[0] == "x: which transcript? Compacted in this folder, newest first:"
-    assert lines[-2:] == ["", "type: x run.compacted.jsonl"]
 
 
-@pytest.mark.parametrize(
-    ("compacted", "words_"),
-    [
-        (False, "no transcript in /srv. Name one (x run.jsonl), pipe one in"),
-        (
-            True,
-            "no compacted transcript in /srv. Name one (x run.compacted",
-        ),
-    ],
-)
-def test_without_files_it_is_said_what_to_name(compacted: bool, words_: str) -> None:  # noqa: FBT001 - a case of the table
-    [line] = shown(candidates_terminal(candidates(compacted=compacted), "x", NOW))
-    assert line.startswith(f"x: {words_}")
+def test_where_a_number_is_typed_there_is_one_before_each_row() -> None:
+    lines = words(choices_terminal(replace(CHOICES, files=FILES), "x", [], numbered=True))
+    numbers = [line.split()[0] for line in lines if line[:1].isdigit()]
+    assert numbers == ["1", "2", "3", "2"]
+    assert lines[-1] == "2 older files not shown"
 
 
 @pytest.mark.parametrize(
