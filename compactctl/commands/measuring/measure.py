@@ -33,7 +33,7 @@ from compactctl.tokens.models.lookup import (
     longest_window,
     model_suggestion,
     resolve_model,
-    smallest_window_for,
+    window_in_use,
 )
 from compactctl.tokens.models.table import LONG_WINDOW, LONG_WINDOW_SUFFIX
 from compactctl.tokens.models.token_sizes import parse_window
@@ -79,8 +79,7 @@ def window_of(
         source = f"the provider refused more, line {refusal.line + 1}"
         return Window(tokens=refusal.limit, source=source)
     of_model = documented or _of_model(model, "model in the transcript")
-    window = _recorded(transcript) or of_model
-    return _corrected(window, transcript, model)
+    return _corrected(_recorded(transcript, model) or of_model, transcript, model)
 
 
 def window_assumed_by_client(transcript: Transcript, model: ModelInfo) -> int | None:
@@ -97,18 +96,20 @@ def window_assumed_by_client(transcript: Transcript, model: ModelInfo) -> int | 
 
 def largest_answered_request(transcript: Transcript, model: ModelInfo) -> int:
     """Return the largest answered request if it exceeds the recorded window, else 0."""
-    window = _recorded(transcript) or _of_model(model, "")
+    window = _recorded(transcript, model) or _of_model(model, "")
     sizes = (_answered(m) for m in transcript.messages if _is_by(m, transcript.session.model))
     largest = max(sizes, default=0)
     return largest if largest > window.tokens else 0
 
 
-def _recorded(transcript: Transcript) -> Window | None:
-    if not transcript.session.window:
+def _recorded(transcript: Transcript, model: ModelInfo) -> Window | None:
+    """Return the recorded window; None if the model's name asks for a longer one."""
+    recorded = transcript.session.window
+    if not recorded or window_in_use(model, recorded, 0) > recorded:
         return None
     client = client_sizes(transcript.format).rule(transcript.session.client_version)
     return Window(
-        tokens=transcript.session.window,
+        tokens=recorded,
         source="recorded in the transcript",
         recorded=True,
         for_input=client is not None and client.records_input_window,
@@ -139,11 +140,12 @@ def _corrected(window: Window, transcript: Transcript, model: ModelInfo) -> Wind
     """Return the window, enlarged to hold the largest request that the model answered."""
     messages = [m for m in transcript.messages if _is_by(m, transcript.session.model)]
     largest = max(messages, key=_answered, default=None)
-    if largest is None or _answered(largest) <= window.tokens:
+    tokens = _answered(largest) if largest is not None else 0
+    longer = window_in_use(model, window.tokens, tokens)
+    if largest is None or longer == window.tokens:
         return window
-    tokens = _answered(largest)
     return Window(
-        tokens=smallest_window_for(model, tokens),
+        tokens=longer,
         source=f"a request of {tokens:,} tokens was answered, line {largest.line + 1}",
     )
 

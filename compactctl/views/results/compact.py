@@ -133,7 +133,7 @@ def compact_document(result: CompactResult) -> dict[str, Any]:
         "after": encoded(result.change.after),
         "operation": result.change.operation,
         **written_fields(written or result.earlier),
-        "archivedOut": result.options.archived_out if written else None,
+        "archivedOut": result.options.archived_out if written or result.earlier else None,
         "planOut": result.options.plan_out,
         "leftOutFrom": written.left_out_from if written else None,
         "redone": encoded(result.undone),
@@ -243,8 +243,8 @@ def _fate_reasons(result: CompactResult) -> Iterator[str]:
 
 def answer_line(result: CompactResult) -> Accent:
     """Return the size before and after, and by how much it misses the target."""
-    before, after = _sizes(result)
-    where = "in the next request" if _is_single(result) else "in all conversations"
+    before, after = result.outcome.sizes.before, result.outcome.sizes.after
+    where = "in the next request" if result.outcome.is_single else "in all conversations"
     if result.opaque and not result.outcome.before.messages:
         lines = plural(len({opaque.line for opaque in result.opaque}), "line")
         return Accent(f"nothing to compact: {lines} not recognized, no message found", "bold red")
@@ -270,11 +270,11 @@ def _verdict_text(result: CompactResult) -> str:
 def share_line(result: CompactResult) -> str:
     """Return how much of the conversation is left, and what else the next request contains."""
     size = result.outcome.conversation
-    what = "the conversation" if _is_single(result) else "all conversations"
+    what = "the conversation" if result.outcome.is_single else "all conversations"
     tokens = f"{size.after:,} of {size.original:,} tokens"
     line = f"kept {share_text(size.share)} of {what} ({tokens})"
     rest = _fixed_tokens(result)
-    if not _is_single(result) or rest <= 0:
+    if not result.outcome.is_single or rest <= 0:
         return line
     return f"{line}; system prompt, tools and overhead add {rest:,}"
 
@@ -282,19 +282,6 @@ def share_line(result: CompactResult) -> str:
 def _fixed_tokens(result: CompactResult) -> int:
     """Return the tokens of the next request beside the conversation."""
     return result.outcome.after.request_tokens - result.outcome.conversation.after
-
-
-def _is_single(result: CompactResult) -> bool:
-    before, after = result.outcome.before, result.outcome.after
-    return before.largest_counted == before.tokens and after.largest_counted == after.tokens
-
-
-def _sizes(result: CompactResult) -> tuple[int, int]:
-    """Return the tokens before and after: of the next request, or of all conversations."""
-    before, after = result.outcome.before, result.outcome.after
-    if _is_single(result):
-        return before.request_tokens, after.request_tokens
-    return before.tokens, after.tokens
 
 
 def _limit_text(result: CompactResult) -> str:
@@ -309,7 +296,7 @@ def _advice_on_size(result: CompactResult) -> str:
     """Return the smallest size that can be reached, or what would free more."""
     size, after = result.outcome.conversation, result.outcome.after
     fixed = _fixed_tokens(result)
-    if _is_single(result) and fixed >= result.limit:
+    if result.outcome.is_single and fixed >= result.limit:
         alone = f"of which system prompt, tools and overhead take {fixed:,}"
         return (
             f"stopped at {after.request_tokens:,} tokens, above the {result.limit:,} asked for, "
@@ -346,11 +333,13 @@ def _advice_on_nothing(result: CompactResult) -> Iterator[str]:
 
 def _stage_table(result: CompactResult) -> Table:
     """Return a row per stage, and what the request holds less beside the messages."""
-    before, after = _sizes(result)
+    before, after = result.outcome.sizes.before, result.outcome.sizes.after
     counted = result.outcome.before.tokens - result.outcome.after.tokens
     overhead = before - after - counted
     rows = [
-        (record.name, f"{record.tokens_saved:,}", changes_text(record)) for record in result.stages
+        (record.name, f"{record.tokens_saved:,}", changes_text(record))
+        for record in result.stages
+        if record.outcome != "not-needed"
     ]
     if overhead:
         # The estimate of what is not in the transcript may grow although messages were removed.

@@ -5,10 +5,11 @@ from typing import Any
 
 from compactctl.clients.session import Session
 from compactctl.clients.stores import may_fork, store_named
+from compactctl.commands.measuring.session_size import Certainty
 from compactctl.commands.reading.candidates import Candidate
 from compactctl.commands.reading.discover import is_compacted_name
 from compactctl.commands.session_finder import SessionChoices
-from compactctl.commands.sessions import CLIENT_RECORD, SessionRow, SessionsResult
+from compactctl.commands.sessions import SessionRow, SessionsResult
 from compactctl.views.facts import labeled, utc_text, warning_lines
 from compactctl.views.terminal.screen import ScreenItem, Verbatim
 from compactctl.views.terminal.tables import Column, Table, bar, number, table, text
@@ -34,6 +35,7 @@ _COLUMNS: tuple[Column, ...] = (
     text("", spare=6),
     text("Note", spare=5),
 )
+_SIGNS: dict[Certainty, str] = {"exact": "", "about": "~", "at least": "≥"}
 _FILE_COLUMNS: tuple[Column, ...] = (
     text("File", "end"),
     number("Size"),
@@ -102,15 +104,14 @@ def session_table(rows: Sequence[SessionRow], now: float, home: str) -> Table:
 def _session_cells(row: SessionRow, now: float, home: str) -> tuple[str, ...]:
     session, details = row.session, row.session.details
     share = row.least_ratio
-    sign = "" if row.at_least is None else "≥"
-    context = row.context if row.at_least is None else row.at_least
+    sign = "" if row.size is None else _SIGNS[row.size.certainty]
     return (
         one_line(row.short_id),
         store_named(session.entry.client).title,
         age_text(now - session.entry.modified),
         one_line(details.title, _TITLE_WIDTH),
         project_text(details.project, home),
-        "" if context is None else f"{sign}{context:,}",
+        "" if row.size is None else f"{sign}{row.size.tokens:,}",
         "" if share is None else f"{sign}{share:.0%}",
         "" if share is None else bar(share, _BAR_WIDTH),
         ", ".join(_notes(session)),
@@ -146,7 +147,7 @@ def _session_document(row: SessionRow) -> dict[str, Any]:
         "model": details.model or None,
         "contextTokens": row.context,
         "contextAtLeast": row.at_least,
-        "contextSource": None if row.context is None else CLIENT_RECORD,
+        "contextSource": None if row.size is None else row.size.source,
         "windowTokens": row.window,
         "windowRatio": None if row.ratio is None else round(row.ratio, 4),
         "kind": details.kind,

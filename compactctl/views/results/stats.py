@@ -19,7 +19,7 @@ from compactctl.views.encode import (
     record,
     verdict_fields,
 )
-from compactctl.views.facts import omission_counts, omissions_text, warning_lines
+from compactctl.views.facts import labeled, omission_counts, omissions_text, warning_lines
 from compactctl.views.faults import fault_rows, verdict
 from compactctl.views.other_systems import STATS, foreign_records
 from compactctl.views.results.request import answer_lines, count_text, request_table
@@ -156,9 +156,9 @@ def _pointers(result: StatsResult) -> Iterator[ScreenItem]:
     yield ""
     if not result.options.details:
         command = typed_command("compactctl stats --details", reference)
-        yield Verbatim(f"Where each number comes from: {command}")
+        yield Verbatim(labeled("details", command))
     command = typed_command("compactctl compact -n", reference)
-    yield Verbatim(f"What compaction would save: {command}")
+    yield Verbatim(labeled("savings", command))
 
 
 def _file(transcript: Transcript) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """Prints tables and lines to the terminal, fitted to its width."""
 
 import codecs
+import shutil
 import sys
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
@@ -52,13 +53,19 @@ class Verbatim(Record, kw_only=False):
     text: str
 
 
+class Paged(Record, kw_only=False):
+    """Lines for a pager, if they go to a terminal that does not hold them all."""
+
+    lines: Iterable[str]
+
+
 class Raw(Record, kw_only=False):
     """Bytes that go to standard output unchanged."""
 
     pieces: Iterable[bytes]
 
 
-ScreenItem = str | Accent | Facts | Table | Graph | Verbatim
+ScreenItem = str | Accent | Facts | Table | Graph | Verbatim | Paged
 """What is printed: a text is one line, unless it is verbatim.
 
 Whatever a transcript or an archive puts into one, no control character of it gets to the terminal,
@@ -112,6 +119,8 @@ def item_lines(item: ScreenItem, width: int | None) -> Iterator[tuple[Sequence[s
             yield _wrapped(visible_line(item.text), width), item.style
         case Verbatim():
             yield [visible(item.text)], ""
+        case Paged():
+            yield list(map(visible, item.lines)), ""
         case Facts():
             facts = tuple(map(_visible_fact, item.rows))
             size = max((cell_width(fact.label) for fact in facts), default=0)
@@ -144,6 +153,8 @@ def print_screen(items: Iterable[ScreenItem | Raw], *, error: bool = False) -> N
     for item in items:
         if isinstance(item, Raw):
             write_bytes(item.pieces)
+        elif isinstance(item, Paged):
+            _print_paged(item.lines, screen)
         else:
             screen.show(item)
 
@@ -155,6 +166,23 @@ def _visible_fact(fact: Fact) -> Fact:
 def _visible_table(table: Table) -> Table:
     rows = tuple(tuple(map(visible_line, cells)) for cells in table.rows)
     return replace(table, rows=rows, total=tuple(map(visible_line, table.total)))
+
+
+def _print_paged(lines: Iterable[str], screen: Screen) -> None:
+    """Print lines; through the user's pager ($PAGER, else less) if a terminal cannot hold them."""
+    if screen.width is None:
+        for line in lines:
+            screen.show(Verbatim(line))
+        return
+    shown = [defused(visible(line)) for line in lines]
+    size = shutil.get_terminal_size()
+    n_rows = sum(
+        max(1, -(-cell_width(row) // size.columns)) for line in shown for row in line.split("\n")
+    )
+    if n_rows < size.lines:
+        screen.show(*map(Verbatim, shown))
+    else:
+        click.echo_via_pager(f"{line}\n" for line in shown)
 
 
 def _fact_lines(fact: Fact, label_width: int, width: int | None) -> list[str]:

@@ -88,7 +88,6 @@ def test_the_answer_comes_first_and_stages_add_up_to_it() -> None:
         "Stage Tokens saved Changes",
         "─",
         "dedup 4,000 reads replaced",
-        "prune 0 not needed",
         "total 4,000",
         "",
     ]
@@ -302,7 +301,7 @@ def test_messages_are_explained_one_by_one_and_by_reason() -> None:
     result = replace(
         RESULT, options=replace(OPTIONS, explain=True), requested=Requested(fates=fates)
     )
-    assert lines(result)[7:] == [
+    assert lines(result)[6:] == [
         "",
         "Line Message Tokens After Fate Why",
         "─",
@@ -410,7 +409,6 @@ def test_a_rescue_says_how_much_is_free_and_how_to_resume() -> None:
         "Stage Tokens saved Changes",
         "─",
         "dedup 4,000 reads replaced",
-        "prune 0 not needed",
         "total 4,000",
         "",
         "wrote out",

@@ -7,6 +7,7 @@ import pytest
 from unit.views.results.screens import shown, titles, words
 
 from compactctl.clients.session import Session, SessionDetails, SessionEntry
+from compactctl.commands.measuring.session_size import Certainty, SessionSize
 from compactctl.commands.reading.candidates import Candidate, Candidates
 from compactctl.commands.session_finder import SessionChoices
 from compactctl.commands.sessions import SessionRow, SessionsResult
@@ -32,17 +33,23 @@ ENTRY = SessionEntry(
 DETAILS = SessionDetails(
     title="Mend the gate", project="/home/dev/gate", model="opus", context=50_000, window=100_000
 )
-ROW = SessionRow(session=Session(entry=ENTRY, details=DETAILS), short_id="11112222", window=100_000)
+SIZE = SessionSize(tokens=50_000, source="counted", window=100_000)
+ROW = SessionRow(session=Session(entry=ENTRY, details=DETAILS), short_id="11112222", size=SIZE)
 RESULT = SessionsResult(
     rows=(ROW,), home=HOME, now=NOW, n_sessions=3, hidden=0, unread=0, searched=(), notes=()
 )
 
 
 def row_of(
-    entry: dict[str, Any] | None = None, at_least: int | None = None, **details: Any
+    entry: dict[str, Any] | None = None,
+    *,
+    context: int | None = 50_000,
+    certainty: Certainty = "exact",
+    **details: Any,
 ) -> SessionRow:
     session = Session(entry=replace(ENTRY, **(entry or {})), details=replace(DETAILS, **details))
-    return replace(ROW, session=session, at_least=at_least)
+    size = None if context is None else replace(SIZE, tokens=context, certainty=certainty)
+    return replace(ROW, session=session, size=size)
 
 
 def test_a_session_is_a_row_with_what_to_do_about_it() -> None:
@@ -69,9 +76,11 @@ def test_a_full_session_that_cannot_become_a_new_one_is_rescued_in_place() -> No
     assert "rescue compactctl rescue 11112222 --in-place" in lines
 
 
-def test_a_size_that_is_too_small_is_shown_with_the_least_one() -> None:
-    lines = words(sessions_terminal(replace(RESULT, rows=(row_of(at_least=90_000),))))
-    assert "≥90,000 ≥90%" in lines[2]
+@pytest.mark.parametrize(("certainty", "sign"), [("at least", "≥"), ("about", "~")])
+def test_a_size_that_may_be_another_has_a_sign(certainty: Certainty, sign: str) -> None:
+    rows = (row_of(context=90_000, certainty=certainty),)
+    lines = words(sessions_terminal(replace(RESULT, rows=rows)))
+    assert f"{sign}90,000 {sign}90%" in lines[2]
     assert "rescue compactctl rescue 11112222" in lines
 
 
@@ -148,7 +157,7 @@ def test_a_document_has_what_is_known_and_null_for_what_is_not() -> None:
             "model": "opus",
             "contextTokens": 50_000,
             "contextAtLeast": None,
-            "contextSource": "recorded by the client",
+            "contextSource": "counted",
             "windowTokens": 100_000,
             "windowRatio": 0.5,
             "kind": "main",
@@ -166,8 +175,8 @@ def test_a_document_has_what_is_known_and_null_for_what_is_not() -> None:
 
 
 def test_warnings_tell_of_sizes_that_cannot_be_true() -> None:
-    one = replace(RESULT, rows=(ROW, row_of(at_least=9)), notes=("odd",))
-    two = replace(one, rows=(*one.rows, row_of(at_least=9)))
+    one = replace(RESULT, rows=(ROW, row_of(context=9, certainty="at least")), notes=("odd",))
+    two = replace(one, rows=(*one.rows, row_of(context=9, certainty="at least")))
     assert list(sessions_messages(replace(RESULT, notes=("odd",)))) == ["warning: odd"]
     assert [line.split(" is")[0] for line in sessions_messages(one)] == [
         "warning: odd", "warning: 1 session",
