@@ -74,6 +74,7 @@ class Ask(Record):
         flag: its name on the command line, unless that is the field's.
         short: a short name, such as ``-f``.
         path: set if the value names a file or a folder.
+        allows_empty: whether the value may be an empty text.
         metavar: what help shows for the value.
         typed: the default as a user would type it, such as ``2G``; None if that is the same, or
             there is none.
@@ -93,6 +94,7 @@ class Ask(Record):
     flag: str = ""
     short: str = ""
     path: PathBase | None = None
+    allows_empty: bool = False
     metavar: str | None = None
     typed: str | None = None
     varies: bool = False

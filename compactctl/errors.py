@@ -12,6 +12,8 @@ INTERNAL_ERROR = 70
 """The exit code of a bug, EX_SOFTWARE of sysexits.h."""
 _GENERATED = "<string>"
 """The file name of the code that dataclasses generate and compile, such as those of rich."""
+# Names that differ by more are not suggested; two typing errors are too many in a short name.
+_FAR, _LONG, _MIN_PART = 3, 8, 3
 # The loaders of glibc, musl and macOS when a library does not fit into memory.
 _NO_ROOM = ("failed to map segment", "annot allocate memory", "no room", "malloc")
 
@@ -28,11 +30,40 @@ def is_out_of_memory(error: BaseException) -> bool:
 
 
 def suggestion(name: str, names: Iterable[str], otherwise: str, max_names: int = 1) -> str:
-    """Return "did you mean …?" with the names most like ``name``, or ``otherwise`` if none is."""
-    from difflib import get_close_matches
+    """Return "did you mean …?" with the names nearest to ``name``, or ``otherwise`` if none is.
 
-    matches = get_close_matches(name, list(names), n=max_names)
-    return f"did you mean {' or '.join(matches)}?" if matches else otherwise
+    A name is near if one starts or ends with the other, or if it takes a typing error or two.
+    """
+    from heapq import nsmallest
+
+    distances = ((_distance(name, other), other) for other in names)
+    near = nsmallest(max_names, (pair for pair in distances if pair[0] < _FAR))
+    return f"did you mean {' or '.join(other for _, other in near)}?" if near else otherwise
+
+
+def _distance(name: str, other: str) -> int:
+    """Return by how much two names differ, regardless of case and hyphens; ``_FAR`` if by more."""
+    one, two = ("".join(filter(str.isalnum, text.casefold())) for text in (name, other))
+    shorter, longer = sorted((one, two), key=len)
+    is_part = longer.startswith(shorter) or longer.endswith(shorter)
+    if is_part and len(shorter) >= _MIN_PART:
+        return min(1, len(longer) - len(shorter))
+    errors = _typing_errors(one, two)
+    return errors if errors <= (1 if len(one) < _LONG else 2) else _FAR
+
+
+def _typing_errors(one: str, two: str) -> int:
+    """Return how many letters to insert, remove, replace or swap, to get from one to two."""
+    before, last = [0] * (len(two) + 1), list(range(len(two) + 1))
+    for i, letter in enumerate(one, 1):
+        row = [i]
+        for j, other in enumerate(two, 1):
+            fewest = min(last[j] + 1, row[j - 1] + 1, last[j - 1] + (letter != other))
+            if i > 1 and j > 1 and letter == two[j - 2] and one[i - 2] == other:
+                fewest = min(fewest, before[j - 2] + 1)
+            row.append(fewest)
+        before, last = last, row
+    return last[-1]
 
 
 class CompactctlError(Exception):

@@ -43,9 +43,9 @@ from compactctl.store.files.source import STANDARD_STREAM
 _COMPACT_HELP = Help(
     """Compact a transcript; every byte stays restorable.
 
-FILE is a transcript, a session (compactctl sessions), or - for standard input. It is not changed:
-the result goes to run.compacted.jsonl, the originals to run.compacted.jsonl.archive/. A session in
-the store of Claude Code, Codex or pi becomes a new session there.
+FILE is a transcript, a session (compactctl sessions), or - for standard input; by default, the only
+transcript in this folder. It is not changed: the result goes to run.compacted.jsonl, the originals
+to run.compacted.jsonl.archive/. A session of Claude Code, Codex or pi becomes a new session.
 
 By default, repeated file reads are replaced (dedup) and older messages are reduced to the lines
 most likely to be needed again (distill), until half of the space below the client's own limit is
@@ -214,12 +214,12 @@ def _reserved_paths(options: CompactOptions) -> tuple[str, ...]:
 _RESCUE_HELP = Help(
     """Repair or shrink a session and print how to resume it.
 
-SESSION is a file, or an id, title or client from compactctl sessions; by default, the session that
-changed last. What the provider or client refuses is repaired (compactctl check lists it); then, if
-it is full, half of the space below the client's own limit is freed. The result is a new session;
-the old one is not changed. The last line is the command that resumes it. compactctl rewind restores
-every byte. Running it again on an unchanged session writes nothing. Exit 5 if the next request will
-still be refused.
+SESSION is a file, or an id, title or client from compactctl sessions; by default, the newest
+session of this folder. What the provider or client refuses is repaired (compactctl check lists it);
+then, if it is full, half of the space below the client's own limit is freed. The result is a new
+session; the old one is not changed. The last line is the command that resumes it. compactctl rewind
+restores every byte. Running it again on an unchanged session writes nothing. Exit 5 if the next
+request will still be refused.
 """,
     examples=(
         "compactctl rescue",
@@ -236,7 +236,7 @@ still be refused.
         "recipe.plan",
         from_error_option(
             "Recover from this error of the client or provider: name the record that it is about "
-            "and repair it, or free as many tokens as it says."
+            "and repair it, or free at least as many tokens as it says."
         ),
         *asked(PlanOptions, target="Stop at this size: 60k tokens, or 60% of the window."),
     ),

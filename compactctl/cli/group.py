@@ -10,8 +10,9 @@ import click
 from compactctl import __version__
 from compactctl.cli.command_index import COMMAND_INDEX
 from compactctl.cli.help import HelpContext, HelpfulCommand, with_short_text, write_examples
+from compactctl.cli.opt import NonEmptyOption
 from compactctl.cli.precedence import Decision, decide, flag_of, variable_of
-from compactctl.cli.renamed import current_name, renamed_arguments, renamed_note
+from compactctl.cli.renamed import ALIASES, HINTS, current_name, renamed_arguments, renamed_note
 from compactctl.cli.set_option import expand_set
 from compactctl.errors import UsageError, suggestion
 
@@ -79,16 +80,6 @@ SUCCESSORS: Mapping[str, str] = {
 }
 """What to type today, by names that commands had before."""
 
-# Names that similar programs use -> the command that does the same here.
-_COMMANDS_BY_OTHER_NAME = {
-    "list": "sessions",
-    "ls": "sessions",
-    "undo": "rewind",
-    "restore": "rewind",
-    "history": "log",
-    "compress": "compact",
-    "cat": "view",
-}
 # Commands that show settings or that clients run must work whatever is in a settings file.
 _WITHOUT_SETTINGS = {"settings", *_GROUPS["client"].commands}
 
@@ -125,18 +116,17 @@ class LazyGroup(click.Group):
             return _group(cmd_name) if cmd_name in _GROUPS else _import_command(cmd_name)
         if ctx.resilient_parsing:
             return None
-        hint = suggestion(cmd_name, self.names, f"there are {', '.join(self.names)}")
-        other = _COMMANDS_BY_OTHER_NAME.get(cmd_name)
-        if other in self.names:
-            hint = f"did you mean {other}?"
+        hint = (self is cli and _hint_on(cmd_name)) or suggestion(
+            cmd_name, self.names, f"there are {', '.join(self.names)}"
+        )
         raise click.UsageError(f"no command named {cmd_name!r}; {hint}", ctx)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Return the command, and decide which of its settings take effect."""
-        if self is cli and args[0] in SUCCESSORS:
-            args = _renamed(ctx, args[0], args[1:])
+        if self is cli:
+            args = _current(ctx, args)
         name, command, arguments = super().resolve_command(ctx, args)
         if name is None or command is None or ctx.resilient_parsing:
             return name, command, arguments
@@ -240,6 +230,32 @@ class Commands(Mapping[str, HelpfulCommand]):
         return len(COMMANDS)
 
 
+def _current(context: click.Context, words: list[str]) -> list[str]:
+    """Return the words to run for what was typed: an old name, another word for it, or help."""
+    name, arguments = words[0], words[1:]
+    if name == "help" and not context.resilient_parsing:
+        if not arguments:
+            click.echo(context.get_help(), color=context.color)
+            context.exit()
+        return [*arguments, "--help"]
+    if name in SUCCESSORS:
+        return _renamed(context, name, arguments)
+    return [ALIASES.get(name, name), *arguments]
+
+
+def _hint_on(name: str) -> str:
+    """Return what to type instead of an unknown word, "" if that is not known either."""
+    from compactctl.clients.stores import find_store
+
+    if name in HINTS:
+        return HINTS[name]
+    store = find_store(name)
+    if store is None:
+        return ""
+    alias = store.alias
+    return f"compactctl sessions {alias} lists its sessions, compactctl rescue {alias} its newest"
+
+
 def _renamed(context: click.Context, name: str, arguments: Sequence[str]) -> list[str]:
     """Return the words for an old name, and say what its successor is."""
     successor = current_name(name, SUCCESSORS[name], arguments)
@@ -303,6 +319,7 @@ _EXAMPLES = (
 @click.version_option(__version__, prog_name="compactctl")
 @click.option(
     "--config",
+    cls=NonEmptyOption,
     metavar="FILE|none",
     envvar=variable_of("config"),
     help="Read settings from this file only (compactctl show settings).",

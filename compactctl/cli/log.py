@@ -10,9 +10,9 @@ from compactctl.commands.inspect.log import LogOptions, LogResult, log
 _HELP = Help(
     """List the compactions of a transcript.
 
-FILE is a transcript or session that compactctl wrote, or - for standard input. Shows each operation
-with its savings, and the groups that compactctl rewind --group can restore. Exit 6 if an archive is
-missing.
+FILE is a transcript or session that compactctl wrote, or - for standard input; by default, the only
+one in this folder, else its newest session. Shows each operation with its savings, and the groups
+that compactctl rewind --group can restore. Exit 6 if an archive is missing.
 """,
     examples=("compactctl log run.compacted.jsonl",),
 )

@@ -29,11 +29,35 @@ BESIDE = ""
 """The place of options that set no field of the record: the command gets them beside it."""
 
 
-class Opt(click.Option):
+class _NeedsValue(click.Parameter):
+    """A parameter that takes no empty value, whether typed or set elsewhere.
+
+    ``--pin "$PATTERN"`` with an unset variable names no pattern, and must not match everything.
+    """
+
+    allows_empty = False
+
+    def consume_value(
+        self, ctx: click.Context, opts: Mapping[str, Any]
+    ) -> tuple[Any, ParameterSource]:
+        """Return the value and its source. Raises click.BadParameter for an empty one."""
+        value, source = super().consume_value(ctx, opts)
+        if source is ParameterSource.DEFAULT or self.allows_empty or ctx.resilient_parsing:
+            return value, source
+        if "" in (value if isinstance(value, list | tuple) else (value,)):
+            raise click.BadParameter("it is empty", ctx, self)
+        return value, source
+
+
+class NonEmptyOption(_NeedsValue, click.Option):
+    """An option of click that takes no empty value."""
+
+
+class Opt(NonEmptyOption):
     """An option that sets the field ``place`` of its command's record.
 
     ``path`` is set if the value names a file or a folder. ``name`` is click's, unless that is the
-    place.
+    place. Only with ``allows_empty`` may the value be empty.
     """
 
     def __init__(
@@ -45,9 +69,11 @@ class Opt(click.Option):
         project: ProjectRule,
         path: PathBase | None = None,
         name: str = "",
+        allows_empty: bool = False,
         **attributes: Any,  # noqa: ANN401 - click's
     ) -> None:
         super().__init__([*flags, name or place.replace(".", "_")], **attributes)
+        self.allows_empty = allows_empty
         self.place = place
         self.section = section
         self.project = project
@@ -97,7 +123,8 @@ def project_rule(option: click.Option) -> ProjectRule:
 class StageOption(Opt):
     """An option of one stage: the ``field`` of its options that it sets.
 
-    A project may set it unless it is text.
+    A project may set it unless it is text. An empty text means that the stage writes none, unless
+    it writes none anyway.
     """
 
     def __init__(
@@ -112,15 +139,17 @@ class StageOption(Opt):
             place=f"{field.stage}_{field.name}",
             section=OF_STAGES,
             project=ADDS_TEXT if field.kind == "text" else MAY,
+            allows_empty=field.kind == "text" and field.default != "",
             **attributes,
         )
         self.field = field
 
 
-class Arg(click.Argument):
+class Arg(_NeedsValue, click.Argument):
     """An argument that sets the field ``place`` to the value that ``choose`` returns for the text.
 
-    ``choose`` is called after the whole command line has been read.
+    ``choose`` is called after the whole command line has been read. ``name`` is click's, unless it
+    is the place.
     """
 
     def __init__(
@@ -128,9 +157,10 @@ class Arg(click.Argument):
         place: str,
         *,
         choose: Callable[[click.Context, Any], object] = lambda _, typed: typed,
+        name: str = "",
         **attributes: Any,  # noqa: ANN401 - click's
     ) -> None:
-        super().__init__([place.replace(".", "_")], **attributes)
+        super().__init__([name or place.replace(".", "_")], **attributes)
         self.place = place
         self.choose = choose
 

@@ -1,8 +1,26 @@
-"""Names that commands had before, which work for one more version."""
+"""Other names of commands: those they had before, for one more version, and what people type."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import click
+
+ALIASES: Mapping[str, str] = {
+    **dict.fromkeys(("undo", "revert", "restore", "rollback"), "rewind"),
+    **dict.fromkeys(("trim", "compress", "shrink", "reduce"), "compact"),
+    **dict.fromkeys(("analyze", "analyse", "count", "usage", "info"), "stats"),
+    **dict.fromkeys(("fix", "repair", "recover"), "rescue"),
+    **dict.fromkeys(("list", "ls"), "sessions"),
+    **dict.fromkeys(("cat", "print"), "view"),
+    **dict.fromkeys(("doctor", "validate"), "check"),
+    "history": "log",
+}
+"""The command that does what other programs call so; no help lists these."""
+
+HINTS: Mapping[str, str] = {
+    "compare": "compactctl lab simulate compares profiles, compactctl lab eval what they keep",
+    "diff": "compactctl view --archived shows what a compaction hid",
+}
+"""What to type instead of a word that no single command stands for."""
 
 # Clients run these, and some of them show what is written to standard error.
 _RUN_BY_CLIENTS = {"hook", "statusline", "mcp"}

@@ -13,8 +13,9 @@ from compactctl.store.client_folders import this_machine
 _HELP = Help(
     """List the sessions of your coding agents, newest first.
 
-WORDS filter by title and project; all must match. Other commands take a session instead of FILE: an
-id or its beginning, words of its title, latest, claude:latest, or . for the newest of this folder.
+WORDS filter by title, project and client; all must match. Other commands take a session instead of
+FILE: an id or its beginning, words of its title, latest, claude for the newest of that client, or .
+for the newest of this folder.
 """,
     examples=(
         "compactctl sessions",

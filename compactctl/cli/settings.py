@@ -39,7 +39,7 @@ def active_settings_files(config: str | None) -> tuple[SettingsFile, ...]:
     """
     if config == NO_FILE:
         return ()
-    return (read_settings(Path(config)),) if config else find_settings(Path.cwd())
+    return (read_settings(Path(config)),) if config is not None else find_settings(Path.cwd())
 
 
 def settings_of_files(

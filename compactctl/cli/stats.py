@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 _STATS_HELP = Help(
     """Show token usage by category, against the model's window.
 
-FILE is a transcript, a session (compactctl sessions), or - for standard input. The table adds up to
-the next request: what the transcript holds, and what the client sends beside it.
+FILE is a transcript, a session (compactctl sessions), or - for standard input; by default, the only
+transcript in this folder, else its newest session. The table adds up to the next request: what the
+transcript holds, and what the client sends beside it.
 """,
     examples=(
         "compactctl stats run.jsonl",
@@ -105,9 +106,10 @@ def _gate(result: StatsResult, fail_over: float | None) -> int:
 _CHECK_HELP = Help(
     """Exit 1 if the next request is refused or compaction is due.
 
-FILE is a transcript, a session (compactctl sessions), or - for standard input. Lists what the
-provider or the client refuses, with its line; then measures the request as stats does and evaluates
-the trigger. Exit 4 if too much of the file is not recognized to tell.
+FILE is a transcript, a session (compactctl sessions), or - for standard input; by default, the only
+transcript in this folder, else its newest session. Lists what the provider or the client refuses,
+with its line; then measures the request as stats does and evaluates the trigger. Exit 4 if too much
+of the file is not recognized to tell.
 """,
     examples=(
         "compactctl check run.jsonl",

@@ -13,7 +13,7 @@ from compactctl.cli.options.output import SHOWN_AS
 from compactctl.cli.options.reading import ARCHIVE, FORMAT, LIMITS
 from compactctl.commands.inspect.view import ViewOptions, ViewResult, view
 from compactctl.commands.measuring.measure import MeasureOptions
-from compactctl.records import Record, field
+from compactctl.records import Record, field, replace
 
 if TYPE_CHECKING:
     from compactctl.commands.inspect.explain import ExplainResult
@@ -21,8 +21,9 @@ if TYPE_CHECKING:
 _HELP = Help(
     """Show the messages the model sees, or those hidden from it.
 
-FILE is a transcript, a session (compactctl sessions), or - for standard input. A hidden message
-carries the tag of the summary, marker or rewritten record that replaces it.
+FILE is a transcript, a session (compactctl sessions), or - for standard input; by default, the only
+transcript in this folder, else its newest session. A hidden message carries the tag of the summary,
+marker or rewritten record that replaces it.
 """,
     examples=(
         "compactctl view run.jsonl",
@@ -93,7 +94,7 @@ class _Request(Record):
 def view_command(request: _Request) -> "ViewResult | ExplainResult":
     """Run ``compactctl view``."""
     if request.message is None:
-        return view(request.view)
+        return view(replace(request.view, measure=request.measure))
     from compactctl.commands.inspect.explain import ExplainOptions, explain_message
 
     return explain_message(

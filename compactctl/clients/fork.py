@@ -147,12 +147,12 @@ def with_session_id(line: bytes, path: JsonPath, old: str, new: str) -> bytes:
 
     Lines that are damaged or have another id there are returned unchanged.
     """
-    if old.encode() not in line:
+    if old.encode("utf-8", "surrogatepass") not in line:
         return line
     values, damage = decode(line)
     if damage or _value_at(values[0], path) != old:
         return line
-    named = f'"{ID_KEY}":"{old}"'.encode()
+    named = f'"{ID_KEY}":"{old}"'.encode("utf-8", "surrogatepass")
     # If the key occurs once and nothing is escaped, this is the value at the path: skip the parser.
     if named in line and line.count(ID_KEY.encode()) == 1 and b"\\u00" not in line:
         return line.replace(named, f'"{ID_KEY}":"{new}"'.encode())
@@ -162,7 +162,9 @@ def with_session_id(line: bytes, path: JsonPath, old: str, new: str) -> bytes:
 
 def session_id_replacer(old: str, new: str) -> Callable[[bytes], bytes]:
     """Return a function that replaces the session id wherever it follows its key in JSON."""
-    named = re.compile(rb'("%s"\s*:\s*)"%s"' % (ID_KEY.encode(), re.escape(old.encode())))
+    named = re.compile(
+        rb'("%s"\s*:\s*)"%s"' % (ID_KEY.encode(), re.escape(old.encode("utf-8", "surrogatepass")))
+    )
     return lambda data: named.sub(rb'\g<1>"%s"' % new.encode(), data)
 
 

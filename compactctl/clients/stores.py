@@ -51,9 +51,14 @@ _BY_NAME = {name: store for store in ALL_STORES for name in (store.client, store
 _CHUNK = 100
 
 
+def find_store(name: str) -> SessionStore | None:
+    """Return the store of a client by its name or alias, None if there is none."""
+    return _BY_NAME.get(name.casefold())
+
+
 def store_named(name: str) -> SessionStore:
     """Return the store of a client by its name or alias; UsageError if there is none."""
-    store = _BY_NAME.get(name.casefold())
+    store = find_store(name)
     if store is None:
         if other := unsupported_client(name):
             raise UsageError(other.statement)

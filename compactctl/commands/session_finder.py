@@ -4,10 +4,9 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
-from functools import cached_property
-from itertools import takewhile
+from functools import cached_property, partial
+from itertools import chain, islice, takewhile
 from pathlib import Path
-from typing import Literal
 
 from compactctl.clients.databases import database_path, imported_document, imported_documents
 from compactctl.clients.reading.folders import FolderScanner
@@ -15,11 +14,14 @@ from compactctl.clients.session import HIDDEN_KINDS, Session, SessionEntry
 from compactctl.clients.store import SessionStore
 from compactctl.clients.stores import (
     ALL_STORES,
+    find_store,
     is_client,
     load_sessions,
     newest_entries,
     store_named,
 )
+from compactctl.commands.folder_choice import Purpose, are_close, choose_in_folder
+from compactctl.commands.reading.candidates import NO_CANDIDATES, Candidate, Candidates
 from compactctl.commands.reading.discover import TRANSCRIPTS
 from compactctl.commands.reading.transcript import is_tagged, open_transcript
 from compactctl.commands.sessions import SessionRow, ShortIds, is_hidden, is_of
@@ -31,15 +33,12 @@ from compactctl.store.cache import ResultCache, cache_path
 from compactctl.store.client_folders import UserEnvironment, this_machine
 from compactctl.store.files.source import open_input, read_lines
 
-Purpose = Literal["read", "write", "restore"]
-"""The use of the session: it is read, compacted, or restored."""
-
 LATEST = "latest"
 HERE = "."
-CLOSE = 300
-"""For a command that writes, sessions changed within this many seconds are all the latest."""
 MAX_CHOICES = 15
 """The maximum number of candidates to list."""
+_ELSEWHERE = 5
+"""The number of sessions of other folders to list where none was started."""
 # A shorter abbreviation of an id may as well be a word.
 _MIN_ID_LENGTH = 4
 _METADATA_OBJECT = re.compile(rf'"{METADATA_KEY}":\s*\{{'.encode())
@@ -47,14 +46,15 @@ _FILES = (*TRANSCRIPTS, "*.parquet")
 _NONE: Mapping[Purpose, str] = {
     "read": "no session found",
     "write": "no session found",
+    "rescue": "no session found",
     "restore": "no compacted session found",
 }
 
 
 class ChosenSession(Record):
-    """The meaning of a reference: a path, and the session unless the reference is a path.
+    """The meaning of a reference: a path, and the session unless it is a transcript in a folder.
 
-    ``announce`` means that the user should be told which session it is.
+    ``announce`` means that the user should be told what was chosen.
     """
 
     path: str
@@ -63,9 +63,9 @@ class ChosenSession(Record):
 
 
 class SessionChoices(Record):
-    """The sessions that a reference may mean, and why none of them was chosen.
+    """The sessions and transcripts that may be meant, and why none of them was chosen.
 
-    ``more`` counts older ones that are not in ``rows``.
+    ``more`` counts older sessions that are not in ``rows``, and ``files`` are transcripts.
     """
 
     why: str
@@ -73,6 +73,13 @@ class SessionChoices(Record):
     more: int
     now: float
     home: str
+    files: Candidates = NO_CANDIDATES
+
+    @property
+    def references(self) -> tuple[str, ...]:
+        """What to type for each: ids of sessions, then paths of transcripts."""
+        ids = (row.short_id for row in self.rows)
+        return (*ids, *(path_in(self.files.folder, file) for file in self.files.files))
 
 
 def is_file(reference: str) -> bool:
@@ -99,7 +106,10 @@ class SessionFinder(Record, dict=True, gc=True):
         """
         if is_file(reference):
             return ChosenSession(path=reference)
-        entries, name = self._addressed(reference)
+        client = find_store(reference)
+        entries, name = self._addressed(
+            reference if client is None else f"{client.client}:{LATEST}"
+        )
         if name == LATEST:
             return self._latest(reference, entries, purpose)
         if name == HERE:
@@ -128,18 +138,54 @@ class SessionFinder(Record, dict=True, gc=True):
         _check_readable(f"{client}:", store)
         return tuple(map(path_of, sessions[::-1]))
 
-    def newest_here(self) -> ChosenSession | None:
-        """Return the newest session that was started in this folder, None if there is none.
+    def choose_in(self, files: Candidates, purpose: Purpose) -> ChosenSession | SessionChoices:
+        """Return what is meant in the folder of these transcripts, or what may be meant.
+
+        Raises NoInputError if there is nothing, and NotUnderstoodError if sessions of the chosen
+        one's client cannot be read.
+        """
+        sessions = self._suitable(self._started_in(files.folder, self._entries), purpose)
+        match choose_in_folder(purpose, files, sessions):
+            case Candidate() as file:
+                return ChosenSession(path=path_in(files.folder, file), announce=True)
+            case Session() as session:
+                return self._chosen(str(files.folder), session)
+            case None:
+                return self._choices_in(files, purpose)
+
+    def choice(self, choices: SessionChoices, number: int) -> ChosenSession:
+        """Return one of the choices by its number from 0: the sessions, then the transcripts.
 
         Raises NotUnderstoodError if sessions of its client cannot be read.
         """
-        newest = next(self._here(self._entries), None)
-        return None if newest is None else self._chosen(HERE, newest)
+        if number >= len(choices.rows):
+            return ChosenSession(path=choices.references[number])
+        session = choices.rows[number].session
+        return self._chosen(session.id, session, announce=False)
 
-    def sessions_here(self, why: str, *, compacted: bool) -> SessionChoices:
-        """Return the sessions that were started in this folder, or only the compacted ones."""
-        sessions = self._here(self._entries)
-        return self._choices(why, [s for s in sessions if not compacted or _is_compacted(s)])
+    def _choices_in(self, files: Candidates, purpose: Purpose) -> SessionChoices:
+        """Return the transcripts and sessions of a folder; for rescue, else those of others."""
+        here = self._suitable(self._started_in(files.folder, self._entries), purpose)
+        folder = os.path.realpath(files.folder)
+        if purpose == "rescue":
+            newest = _close(here)
+            if newest:
+                return self._choices("name the session; these changed within five minutes", newest)
+            for session in self._started_in(files.folder, self._entries):
+                _check_readable(folder, store_named(session.entry.client))
+            others = [*islice(self._suitable(shown(self._entries), purpose), _ELSEWHERE)]
+            if not others:
+                raise NoInputError(f"{_NONE[purpose]}; see compactctl sessions --all")
+            return self._choices(
+                f"no session was started in {folder}; the newest of others", others
+            )
+        rows = () if purpose == "read" else [*here]
+        if not (rows or files.files):
+            kind = "compacted " if purpose == "restore" else ""
+            raise NoInputError(
+                f"no {kind}transcript in {folder}, and no {kind}session was started there"
+            )
+        return self._choices("name the session or transcript", rows, files)
 
     def references(self, beginning: str) -> Iterator[tuple[str, str]]:
         """Yield references with this beginning, each with a description; newest first."""
@@ -168,15 +214,16 @@ class SessionFinder(Record, dict=True, gc=True):
     def _latest(
         self, reference: str, entries: Sequence[SessionEntry], purpose: Purpose
     ) -> ChosenSession | SessionChoices:
-        candidates = (session for session in shown(entries) if _is_fit(session, purpose))
+        candidates = shown(entries)
+        if purpose != "read":
+            candidates = self._suitable(candidates, purpose)
         newest = next(candidates, None)
         if newest is None:
             name = "" if reference == LATEST else f"{reference}: "
             raise NoInputError(f"{name}{_NONE[purpose]}; see compactctl sessions --all")
         if purpose == "read":
             return self._chosen(reference, newest)
-        limit = newest.entry.modified - CLOSE
-        close = [newest, *takewhile(lambda session: session.entry.modified > limit, candidates)]
+        close = _close(chain([newest], candidates))
         ready = close if len(close) == 1 else [s for s in close if _is_ready(s, purpose)]
         if len(ready) == 1:
             return self._chosen(reference, ready[0])
@@ -188,22 +235,44 @@ class SessionFinder(Record, dict=True, gc=True):
     def _newest_here(
         self, reference: str, entries: Sequence[SessionEntry], purpose: Purpose
     ) -> ChosenSession | SessionChoices:
-        sessions = self._here(entries)
-        newest = next(sessions, None)
-        if newest is None:
+        sessions = [*self._suitable(self._started_in(self.here, entries), purpose)]
+        if not sessions:
             raise NoInputError(
                 f"{reference}: no session was started in {self.here}; see compactctl sessions"
             )
-        if purpose == "read":
-            return self._chosen(reference, newest)
-        why = f"{reference}: a command that writes takes one of these by its id"
-        suitable = [session for session in (newest, *sessions) if _is_fit(session, purpose)]
-        return self._choices(why, suitable or [newest])
+        session = choose_in_folder(purpose, NO_CANDIDATES, sessions)
+        if isinstance(session, Session):
+            return self._chosen(reference, session)
+        return self._choices(f"{reference}: this command takes one of these by its id", sessions)
 
-    def _here(self, entries: Iterable[SessionEntry]) -> Iterator[Session]:
-        folder = Path(os.path.realpath(self.here))
+    def _started_in(self, folder: Path, entries: Iterable[SessionEntry]) -> Iterator[Session]:
+        folder = Path(os.path.realpath(folder))
         near = (e for e in entries if store_named(e.client).may_be_in_project(e, folder))
         return (session for session in shown(near) if is_of(session, folder))
+
+    def _suitable(self, sessions: Iterable[Session], purpose: Purpose) -> Iterator[Session]:
+        """Yield the sessions that a purpose allows, without copies that nobody continued."""
+        for session in sessions:
+            match purpose:
+                case "restore":
+                    is_suitable = _is_compacted(session)
+                case "rescue":
+                    is_suitable = _is_ready(session, purpose)
+                    is_suitable = is_suitable and not self._is_unchanged_copy(session)
+                case _:
+                    is_suitable = not self._is_unchanged_copy(session)
+            if is_suitable:
+                yield session
+
+    def _is_unchanged_copy(self, session: Session) -> bool:
+        """Return whether compactctl wrote a session as a copy of one that is as it was then."""
+        if session.entry.n_bytes is None or not archive_files(archive_folder(session.entry.path)):
+            return False
+        # Imported late: it loads what reads archives, which few sessions have.
+        from compactctl.commands.copies import original_of
+
+        others = (e for e in self._entries if e.client == session.entry.client)
+        return original_of(session, others) is not None
 
     def _with_id(self, entries: Iterable[SessionEntry], beginning: str) -> Iterator[Session]:
         """Yield the sessions whose id begins so; a file name may hold only a part of an id."""
@@ -237,18 +306,36 @@ class SessionFinder(Record, dict=True, gc=True):
         _check_readable(reference, store_named(session.entry.client))
         return ChosenSession(path=path_of(session), row=self._ids.row(session), announce=announce)
 
-    def _choices(self, why: str, sessions: Sequence[Session]) -> SessionChoices:
+    def _choices(
+        self, why: str, sessions: Sequence[Session], files: Candidates = NO_CANDIDATES
+    ) -> SessionChoices:
         return SessionChoices(
             why=why,
             rows=tuple(self._ids.row(session) for session in sessions[:MAX_CHOICES]),
             more=max(0, len(sessions) - MAX_CHOICES),
             now=self.now,
             home=str(self.machine.home),
+            files=files,
         )
 
     @cached_property
     def _ids(self) -> ShortIds:
         return ShortIds(self._entries)
+
+
+def path_in(folder: Path, file: Candidate) -> str:
+    """Return the path of a file in a folder; one that starts with a dash gets ./ before it."""
+    path = str(folder / file.name)
+    return f".{os.sep}{path}" if path.startswith("-") else path
+
+
+def _close(sessions: Iterable[Session]) -> list[Session]:
+    """Return the first session, and those that changed at about the same time."""
+    sessions = iter(sessions)
+    newest = next(sessions, None)
+    if newest is None:
+        return []
+    return [newest, *takewhile(partial(are_close, newest), sessions)]
 
 
 def _check_readable(reference: str, store: SessionStore) -> None:

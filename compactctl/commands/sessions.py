@@ -9,36 +9,23 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from compactctl.asks import INPUT, ONE_RUN, STATE, ask, flag
-from compactctl.clients.format import Format
-from compactctl.clients.reading.file_ends import WINDOW, last_lines
 from compactctl.clients.reading.folders import FolderScanner
-from compactctl.clients.registry import ALL_FORMATS
 from compactctl.clients.session import HIDDEN_KINDS, Session, SessionEntry
 from compactctl.clients.store import SessionStore
-from compactctl.clients.stores import ALL_STORES, load_sessions, newest_entries, store_named
-from compactctl.commands.measuring.context_size import believed_reports
-from compactctl.commands.measuring.measure import MeasureOptions, measure
-from compactctl.commands.reading.transcript import parse
+from compactctl.clients.stores import (
+    ALL_STORES,
+    find_store,
+    load_sessions,
+    newest_entries,
+    store_named,
+)
+from compactctl.commands.measuring.session_size import SessionSize, session_size
 from compactctl.errors import UsageError
-from compactctl.history.turns import split_conversations
-from compactctl.model.transcript import Transcript
-from compactctl.records import Record, replace
-from compactctl.store.cache import ResultCache, cache_path, result_key
+from compactctl.records import Record
+from compactctl.store.cache import ResultCache, cache_path
 from compactctl.store.client_folders import UserEnvironment, editor_folders
 from compactctl.tokens.budget import parse_share
-from compactctl.tokens.models.lookup import resolve_model, smallest_window_for
 
-_FORMATS = {candidate.name: candidate for candidate in ALL_FORMATS}
-_LINE_FILES = (".jsonl", ".zst")
-# Long tool results may fill the end of a file, so that the last answer is before it.
-_LONGER = 4 * WINDOW
-_CHARS_PER_TOKEN = 4.0
-# Larger reports are not checked, so that for most sessions no more is read than for the list.
-_MAX_CHECKED_TOKENS = WINDOW // 2
-# The unread beginning of a file may explain a report that is too large, but not one too small.
-_TOO_SMALL = ("below its contents", "does not grow", "no number")
-CLIENT_RECORD = "recorded by the client"
-"""The source of the sizes in a list of sessions."""
 MIN_ID_CHARS = 8
 """The minimum number of characters of an id to show."""
 _AGE = re.compile(r"(\d+)\s*([smhdw])")
@@ -49,22 +36,28 @@ _CLIENTS = ", ".join(store.alias for store in ALL_STORES)
 
 
 class SessionRow(Record):
-    """A session, the shortest unique beginning of its id, and its context window.
-
-    ``window`` is the recorded one, else that of its model; None if the model is unknown.
-    ``at_least`` is the minimum size in tokens, if its client recorded a size that is too small to
-    be true; else None.
-    """
+    """A session, the shortest unique beginning of its id, and its size; None if unknown."""
 
     session: Session
     short_id: str
-    window: int | None
-    at_least: int | None = None
+    size: SessionSize | None = None
+
+    @property
+    def window(self) -> int | None:
+        """The context window, None if it or the size is unknown."""
+        return self.size.window if self.size else None
 
     @property
     def context(self) -> int | None:
-        """The tokens of the newest request and its answer, None if unknown."""
-        return self.session.details.context if self.at_least is None else None
+        """The tokens of the next request, None if unknown."""
+        is_known = self.size is not None and self.size.certainty != "at least"
+        return self.size.tokens if self.size is not None and is_known else None
+
+    @property
+    def at_least(self) -> int | None:
+        """The minimum size, if it may be larger than what is known of it; else None."""
+        is_bound = self.size is not None and self.size.certainty == "at least"
+        return self.size.tokens if self.size is not None and is_bound else None
 
     @property
     def ratio(self) -> float | None:
@@ -74,8 +67,7 @@ class SessionRow(Record):
     @property
     def least_ratio(self) -> float | None:
         """The minimum share of the window that is in use, None if unknown."""
-        tokens = self.context if self.at_least is None else self.at_least
-        return _share(tokens, self.window)
+        return _share(self.size.tokens if self.size else None, self.window)
 
 
 class ShortIds:
@@ -90,8 +82,7 @@ class ShortIds:
         return SessionRow(
             session=session,
             short_id=self._short(session.entry.id),
-            window=_window(session),
-            at_least=least_size(session, self._cache),
+            size=session_size(session, self._cache),
         )
 
     def _short(self, full: str) -> str:
@@ -104,9 +95,9 @@ class ShortIds:
 class SessionFilter(Record):
     """Which sessions to list; by default the newest interactive ones.
 
-    Each of the ``words`` must be in the title, the project or the client, or begin the id. A
-    session whose recorded size is too small may be ``over`` a share. ``since`` is in seconds since
-    the epoch.
+    Each of the ``words`` must be in the title or the project, or begin the id; or it is the name of
+    a client, and means nothing else. A session whose recorded size is too small may be ``over`` a
+    share. ``since`` is in seconds since the epoch.
     """
 
     words: tuple[str, ...] = ()
@@ -156,6 +147,9 @@ class SessionFilter(Record):
         """Return whether an entry may match, before anything of it is read."""
         if self.since is not None and entry.modified < self.since:
             return False
+        named = filter(None, map(find_store, self.words))
+        if any(store.client != entry.client for store in named):
+            return False
         if self.project is None:
             return True
         folder = Path(os.path.realpath(self.project))
@@ -182,9 +176,8 @@ class SessionFilter(Record):
         )
 
     def _is_named(self, session: Session) -> bool:
-        text = f"{session.details.title}\n{session.details.project}\n{session.entry.client}"
-        folded = text.casefold()
-        words = (word.casefold() for word in self.words)
+        folded = f"{session.details.title}\n{session.details.project}".casefold()
+        words = (word.casefold() for word in self.words if find_store(word) is None)
         return all(word in folded or session.id.casefold().startswith(word) for word in words)
 
 
@@ -293,52 +286,8 @@ def is_of(session: Session, folder: Path) -> bool:
     return bool(project) and os.path.realpath(project) == os.path.realpath(folder)
 
 
-def least_size(session: Session, cache: ResultCache | None = None) -> int | None:
-    """Return the minimum tokens of a session whose newest report is too small to be true.
-
-    That is so as well if text at its end was not read. The minimum is the count of the last lines
-    of the file, at four characters per token, or the report if that is larger. None if the report
-    may be true or is over 32,768, and for a document or a database, whose end cannot be read
-    separately. ``cache`` remembers the count of an unchanged file.
-    """
-    path, chosen = session.entry.path, _FORMATS.get(session.entry.client)
-    reported = session.details.context or 0
-    if chosen is None or path.suffix not in _LINE_FILES or reported > _MAX_CHECKED_TOKENS:
-        return None
-
-    def counted() -> str:
-        end = _end(path, chosen)
-        least = _lower_bound(end) if end.effective else None
-        if least is None and end.unread.lost:
-            least = 0
-        return "" if least is None else str(least)
-
-    state = session.entry.state
-    try:
-        if cache is None or state is None:
-            size = counted()
-        else:
-            size = cache.remembered(result_key("least size", chosen.name, state), counted)
-    except (OSError, ValueError):
-        return None
-    return max(int(size), reported) if size else None
-
-
 def _share(context: int | None, window: int | None) -> float | None:
     return context / window if context is not None and window else None
-
-
-def _window(session: Session) -> int | None:
-    """Return the window, enlarged to hold what was answered, None if nothing is known."""
-    details = session.details
-    if details.window:
-        return details.window
-    model = resolve_model(details.model)
-    if not (model.is_known or model.is_inferred):
-        return None
-    if details.context is not None and details.context > model.window:
-        return smallest_window_for(model, details.context)
-    return model.window
 
 
 def _shared(first: str, second: str) -> int:
@@ -359,28 +308,3 @@ def _places(searched: Sequence[Path], machine: UserEnvironment) -> tuple[str, ..
         folder for folder in places if not any(user in Path(folder).parents for user in absent)
     ]
     return tuple(present or places)
-
-
-def _end(path: Path, chosen: Format) -> Transcript:
-    """Read the end of a file back to a usage report, but no further than necessary."""
-    end = _last(path, WINDOW, chosen)
-    has_usage = any(message.usage for message in end.effective)
-    return end if has_usage else _last(path, _LONGER, chosen)
-
-
-def _last(path: Path, n_bytes: int, chosen: Format) -> Transcript:
-    end = parse([line + b"\n" for line in last_lines(path, n_bytes) if line], chosen)
-    # What a client leaves out without its call is sent if the call is further up.
-    return replace(end, effective=end.history)
-
-
-def _lower_bound(end: Transcript) -> int | None:
-    conversation = max(split_conversations(end.effective), key=len)
-    measured = measure(end, MeasureOptions(chars_per_token=_CHARS_PER_TOKEN))
-    reports = believed_reports(conversation, measured)
-    doubt = reports.doubt
-    if doubt is None or doubt.reason not in _TOO_SMALL:
-        return None
-    if reports.requests and reports.requests[-1].first_index > doubt.index:
-        return None
-    return round(sum(map(measured.framed.visible, conversation)))

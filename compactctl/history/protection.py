@@ -61,14 +61,13 @@ class ProtectOptions(Record):
         MAY,
         metavar="N",
     )
-    freeze_before: str = ask(
-        "",
+    freeze_before: str | None = ask(
+        None,
         "Never change anything before this message (or the first N messages), so that its prompt "
         "cache stays valid.",
         PROTECTED,
         MAY,
         metavar="ID|N",
-        typed="",
     )
     keep_prefix: float | None = ask(
         None,
@@ -231,9 +230,11 @@ def _system_prompt(messages: Sequence[Message]) -> Iterator[tuple[int, str]]:
 
 def _frozen(messages: Sequence[Message], options: ProtectOptions) -> Iterator[tuple[int, str]]:
     before = options.freeze_before
+    if before is None:
+        return
     index_by_id = {message.id: index for index, message in enumerate(messages)}
     end = index_by_id.get(MessageId(before))
-    if not before or (end is None and before in options.elsewhere):
+    if end is None and before in options.elsewhere:
         return
     if end is None and before.isdecimal():
         end = min(int(before), len(messages))

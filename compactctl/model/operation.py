@@ -104,6 +104,13 @@ class StageRecord(Record):
 OperationKind = Literal["compact", "undo", "end", "rewind"]
 
 
+class SizeChange(Record):
+    """The tokens of the next request before and after an operation; of several, of all of them."""
+
+    before: Count
+    after: Count
+
+
 class Operation(Record):
     """One change of a transcript, from the state ``before`` to the state ``after``.
 
@@ -121,6 +128,7 @@ class Operation(Record):
         appended: all lines stayed as they were; records appended after them change what the client
             sends.
         records: those of the state after it, if that is one JSON document.
+        size: of a compaction, as it was told; None in archives of earlier versions.
         recorded_at: ISO 8601, UTC.
     """
 
@@ -136,6 +144,7 @@ class Operation(Record):
     detail: str = ""
     appended: bool = False
     records: DocumentRecords | None = None
+    size: SizeChange | None = None
     tool_version: str = ""
     recorded_at: str = ""
 

@@ -236,6 +236,7 @@ class SessionInfo(Record):
         client_counts: tokens of the effective history by the client's own count.
         usage_line: index of the line whose usage the client takes as the size of its context;
             None if it takes that of the newest answer.
+        copied: the ids of answers to requests of the session that this one was forked from.
     """
 
     model: str | None = None
@@ -248,6 +249,7 @@ class SessionInfo(Record):
     holds_overhead: bool = False
     client_counts: ClientTokenCounts | None = None
     usage_line: int | None = None
+    copied: frozenset[MessageId] = frozenset()
 
 
 class RecordLinks(Record):

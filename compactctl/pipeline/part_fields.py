@@ -27,6 +27,8 @@ _NAMES: Mapping[FieldName, frozenset[str]] = {
     "tool": frozenset({"name", "tool", "toolName", "tool_name"}),
     "media_type": frozenset({"mediaType", "media_type", "mimeType", "mime_type", "format"}),
 }  # fmt: skip
+# Other calls have their name beside their arguments.
+_NAME_BESIDE_ID: Mapping[str, str] = {"toolCallId": "toolName", "callID": "tool"}
 _SNAKE_CASE_CALL = "function_call"
 
 
@@ -78,8 +80,25 @@ def _paths(record: object, part: Part, edit: SetField, length: int) -> Iterator[
     for end in range(len(path), -1, -1):
         holder = value_at(record, path[:end])
         if isinstance(holder, Mapping):
-            held = (name for name in holder if name in names and holder[name] == current)
+            held = (name for name in holder if name in names and _reads_as(holder[name], current))
             yield from ((*path[:end], name) for name in held)
+    if edit.name == "tool" and not current:
+        yield _path_of_missing_name(record, path)
+
+
+def _reads_as(value: object, current: str) -> bool:
+    """Whether a field with this value is read as ``current``: what is no text, as ""."""
+    return (value if isinstance(value, str) else "") == current
+
+
+def _path_of_missing_name(record: object, path: JsonPath) -> JsonPath:
+    """Return where a call gets a name that has none; ``path`` is that of its arguments."""
+    for end in range(len(path) - 1, -1, -1):
+        holder = value_at(record, path[:end])
+        for id_name, name in _NAME_BESIDE_ID.items():
+            if isinstance(holder, Mapping) and id_name in holder:
+                return (*path[:end], name)
+    return (*path[:-1], "name")
 
 
 def _current(part: Part, name: FieldName) -> str:

@@ -217,7 +217,9 @@ def without_elements(record: str, paths: Iterable[JsonPath]) -> str:
     dropped: dict[JsonPath, set[str | int]] = defaultdict(set)
     for path in paths:
         dropped[path[:-1]].add(path[-1])
-    for array, indices in dropped.items():
+    # Arrays inside of elements first, since the index of an element is part of their paths.
+    for array in sorted(dropped, key=len, reverse=True):
+        indices = dropped[array]
         elements = find_array(record, array).elements
         items = [
             (index, record[start:end])

@@ -93,7 +93,12 @@ def _find_values(
     for path, (start, end) in find_spans(text, paths).items():
         value = text[start:end]
         if value not in (rule.replacement, "null"):
-            yield _unsent_value(rule, index, path, len(value.encode()) - len(rule.replacement))
+            yield _unsent_value(
+                rule,
+                index,
+                path,
+                len(value.encode("utf-8", "surrogatepass")) - len(rule.replacement),
+            )
 
 
 def _unsent_value(rule: UnsentRule, index: int, path: JsonPath, n_bytes: int) -> UnsentValue:

@@ -71,7 +71,11 @@ def media_tokens(
         return _image_tokens(part.width, part.height) if image_tokens is None else image_tokens
     bytes_per_token = _bytes_per_token(kind, rates)
     if part.text and not rates.document_bytes:
-        return count(part.text) if count else len(part.text.encode()) // _BYTES_PER_TOKEN
+        return (
+            count(part.text)
+            if count
+            else len(part.text.encode("utf-8", "surrogatepass")) // _BYTES_PER_TOKEN
+        )
     if bytes_per_token:
         # Rounded half up, as agent-code does.
         return (2 * part.n_bytes + bytes_per_token) // (2 * bytes_per_token)

@@ -43,6 +43,12 @@ def folder(tmp_path: Path, ask: Ask) -> Path:
     return place
 
 
+def without_input(folder: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:
+    """Run the program in a folder as a script does that has nothing to say to it."""
+    with Path(os.devnull).open("rb") as nothing:
+        return completed(arguments, folder, PLAIN, streams={0: nothing.fileno()})
+
+
 def everything(folder: Path) -> dict[str, bytes]:
     return {str(each): each.read_bytes() for each in folder.rglob("*") if each.is_file()}
 
@@ -50,7 +56,7 @@ def everything(folder: Path) -> dict[str, bytes]:
 def listed(shown: str) -> list[str]:
     """Return the first cells of the rows of the table that is shown."""
     rows = shown.partition("──\n")[2].partition("\n\n")[0].splitlines()
-    return [row.split()[0] for row in rows]
+    return [next(cell for cell in row.split() if not cell.isdigit()) for row in rows]
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -63,9 +69,8 @@ def test_on_a_terminal_the_transcripts_here_are_listed(folder: Path, command: st
     wanted = (
         compacted if command in {"rewind", "log"} else ["codex-session.jsonl", *compacted, *others]
     )
-    assert shown.startswith(f"compactctl {command}: which transcript? ")
+    assert shown.startswith(f"compactctl {command}: name the session or transcript:")
     assert listed(shown) == wanted
-    assert f"type: compactctl {command} {wanted[0]}" in shown
     assert "2 hours ago" in shown
     assert "neurolink" in shown
     assert everything(folder) == before
@@ -75,21 +80,26 @@ def test_on_a_terminal_the_transcripts_here_are_listed(folder: Path, command: st
 def test_on_a_terminal_with_nothing_to_choose_from(tmp_path: Path, command: str) -> None:
     (tmp_path / "package.json").write_text('{"name": "x"}')
     code, shown = ended_on_terminal(400, tmp_path, command)
-    assert code == 2
-    assert shown.startswith(f"compactctl {command}: no ")
+    assert code == 3
+    kind = "compacted " if command == "rewind" else ""
+    assert shown.startswith(f"compactctl: no input: no {kind}transcript in ")
     assert str(tmp_path) in shown
-    assert "Name one (compactctl" in shown
+    assert f"name one (compactctl {command} run.jsonl)" in shown
 
 
 def test_what_is_typed_can_be_pasted(tmp_path: Path) -> None:
     name = "-my $(touch x) run.jsonl"
     shutil.copy(SAMPLES / "openai-chat.jsonl", tmp_path / name)
-    _, shown = ended_on_terminal(200, tmp_path, "stats")
-    typed = shown.partition("type: compactctl ")[2].strip()
+    (tmp_path / "other.jsonl").write_bytes((SAMPLES / "neurolink.jsonl").read_bytes())
+    shown = without_input(tmp_path, "stats").stderr.decode()
+    (typed,) = (
+        line for line in shown.splitlines() if line.startswith("compactctl stats") and "$" in line
+    )
+    typed = typed.removeprefix("compactctl ")
     command = ["/bin/sh", "-c", f"{' '.join(PROGRAM)} {typed}"]
     done = subprocess.run(command, check=False, cwd=tmp_path, capture_output=True)
     assert done.returncode == 0
-    assert sorted(each.name for each in tmp_path.iterdir()) == [name]
+    assert sorted(each.name for each in tmp_path.iterdir()) == [name, "other.jsonl"]
 
 
 def test_an_original_is_suggested_with_the_options_that_were_typed(
@@ -98,10 +108,10 @@ def test_an_original_is_suggested_with_the_options_that_were_typed(
     shutil.copy(SAMPLES / "openai-chat.jsonl", tmp_path / "my run.jsonl")
     assert ask("compact", tmp_path / "my run.jsonl", "--target", "5k").code == 0
     options = ("--stages", "prune,dedup", "--pin", "$(touch x)", "-n")
-    code, shown = ended_on_terminal(200, tmp_path, "compact", *options)
-    assert code == 2
-    typed = "type: compactctl compact 'my run.jsonl' --stages prune,dedup --pin '$(touch x)' -n"
-    assert typed in shown
+    done = without_input(tmp_path, "compact", *options)
+    assert done.returncode == 2
+    typed = "\ncompactctl compact 'my run.jsonl' --stages prune,dedup --pin '$(touch x)' -n\n"
+    assert typed in done.stderr.decode()
 
 
 @pytest.mark.parametrize("way", ["terminal", "script"])
@@ -113,8 +123,7 @@ def test_the_only_compacted_transcript_is_rewound(tmp_path: Path, ask: Ask, way:
     if way == "terminal":
         code, shown = ended_on_terminal(200, tmp_path, "rewind")
     else:
-        with Path(os.devnull).open("rb") as nothing:
-            done = completed(("rewind",), tmp_path, PLAIN, streams={0: nothing.fileno()})
+        done = without_input(tmp_path, "rewind")
         code, shown = done.returncode, done.stderr.decode()
     assert code == 0
     assert "run.compacted.jsonl, the only compacted transcript in this folder" in shown
@@ -126,9 +135,11 @@ def test_the_only_compacted_transcript_is_rewound(tmp_path: Path, ask: Ask, way:
         == 0
     )
     before = everything(tmp_path)
-    with Path(os.devnull).open("rb") as nothing:
-        done = completed(("rewind",), tmp_path, PLAIN, streams={0: nothing.fileno()})
-    assert done.returncode == 3
+    done = without_input(tmp_path, "rewind")
+    assert done.returncode == 2
+    assert done.stderr.decode().endswith(
+        "\ncompactctl rewind other.compacted.jsonl\ncompactctl rewind run.compacted.jsonl\n"
+    )
     assert everything(tmp_path) == before
 
 
@@ -142,6 +153,7 @@ def test_only_the_newest_are_listed(tmp_path: Path) -> None:
 
 
 def test_a_large_first_line_is_not_read_to_tell_its_format(tmp_path: Path) -> None:
+    shutil.copy(SAMPLES / "neurolink.jsonl", tmp_path / "other.jsonl")
     (tmp_path / "run.jsonl").write_text(json.dumps({"role": "user", "content": "x" * (1 << 20)}))
     assert "unknown" in ended_on_terminal(100, tmp_path, "stats")[1]
 
@@ -169,19 +181,22 @@ def test_a_pipe_is_compacted_and_taken_back(ask: Ask, desk: Path) -> None:
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_a_pipe_without_a_byte_is_no_input(command: str, tmp_path: Path) -> None:
+def test_a_pipe_without_a_byte_is_no_input(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     done = run_piped(command)
     assert (done.returncode, done.stdout) == (3, b"")
-    assert b"no input; name a transcript" in done.stderr
+    assert b"no input: no " in done.stderr
     with Path(os.devnull).open("rb") as nothing, (tmp_path / "sink").open("wb") as sink:
         for standard_input, problem in (
             (nothing.fileno(), b"no input"),
             (None, b"no input"),
-            (sink.fileno(), b"standard input: cannot be read (Bad file descriptor)"),
+            (sink.fileno(), b"standard input: cannot be read (Bad file descriptor); name a"),
         ):
             done = completed((command,), tmp_path, PLAIN, streams={0: standard_input})
             assert (done.returncode, done.stdout) == (3, b"")
-            assert problem + b"; name a transcript" in done.stderr
+            assert problem in done.stderr
             assert done.stderr.count(b"\n") == 1
 
 

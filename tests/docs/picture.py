@@ -18,7 +18,7 @@ from rich.text import Text
 from sessions.bundled_home import fill_home
 
 COLUMNS = 98
-_COMMANDS = (("sessions",), ("rescue",))
+_COMMANDS = (("sessions",), ("rescue", "32ee9a45"))
 _HOME = "/home/dev"
 # The id of a new session is random; in the picture it is always the same one.
 _RANDOM_ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")

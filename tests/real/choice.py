@@ -87,6 +87,10 @@ def usual(count: int = 1) -> Iterator[Path]:
         yield from sorted(group, key=how_unusual)[:count]
 
 
+SMALLEST = tuple(
+    min(group, key=lambda path: path.stat().st_size) for _, group in groupby(WRITTEN, client_of)
+)
+"""The smallest written session of each client."""
 TRIED = FILES if LONG else [path for path in WRITTEN if name_of(path) not in _LONG]
 
 

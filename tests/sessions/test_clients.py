@@ -121,15 +121,18 @@ def test_a_window_that_was_recorded_counts_more_than_that_of_the_model(
     home.pi(Said(context=150_000, model="a model that nobody knows"))
     rows = sessions(SessionFilter(), machine, home.now).rows
     ratios = {row.session.entry.client: row.ratio for row in rows}
-    assert ratios == {"codex": 0.5, "claude-code": 0.75, "pi": None}
+    assert ratios["pi"] is None
+    assert ratios["codex"] == 0.5
+    assert ratios["claude-code"] == pytest.approx(0.75, abs=0.003)
 
 
 def test_a_context_above_the_window_shows_that_it_is_a_longer_one(
     home: Home, machine: UserEnvironment
 ) -> None:
-    home.claude(Said(context=400_000))
+    home.claude(Said(context=400_000, prompt="The tide turns at the sill. " * 45_000))
     (row,) = sessions(SessionFilter(), machine, home.now).rows
-    assert (row.window, row.ratio) == (1_000_000, 0.4)
+    assert row.window == 1_000_000
+    assert row.ratio == pytest.approx(0.4, abs=0.001)
 
 
 def kinds(found: list[Session]) -> dict[str, str]:

@@ -6,6 +6,7 @@ import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
+from unittest.mock import ANY
 from uuid import UUID
 
 import pyarrow as pa
@@ -72,7 +73,7 @@ def renamed(client: str, path: Path, own: str) -> list[dict[str, Any]]:
             if each.get("sessionId") == SAID.id:
                 each["sessionId"] = own
         title = {"type": "custom-title", "customTitle": "Tide windows (compacted)"}
-        return [*records, {**title, "sessionId": own}]
+        return [*records, {**title, "sessionId": own, "forkedFrom": {"sessionId": SAID.id}}]
     if client == "gemini-cli":
         records[0]["sessionId"] = records[-1]["$set"]["sessionId"] = own
         return [*records, {"$set": {"summary": "Tide windows (compacted)"}}]
@@ -81,14 +82,20 @@ def renamed(client: str, path: Path, own: str) -> list[dict[str, Any]]:
         records = [{**each, "sessionId": own} for each in records]
         title = {"customTitle": "Tide windows (compacted)", "titleSource": "manual"}
         name = uuid_for(f"{own} Tide windows (compacted)")
-        about = {"uuid": name, "parentUuid": newest, "sessionId": own, "type": "system"}
+        about: dict[str, Any] = {
+            "uuid": name,
+            "parentUuid": newest,
+            "sessionId": own,
+            "type": "system",
+        }
+        about["forkedFrom"] = {"sessionId": SAID.id}
         return [*records, {**about, "subtype": "custom_title", "systemPayload": title}]
     if client == "codex":
-        records[0]["payload"] |= {"id": own, "forked_from_id": SAID.id}
+        records[0]["payload"] |= {"id": own, "forked_from_id": SAID.id, "timestamp": ANY}
     elif client == "copilot-cli":
         records[0]["data"]["sessionId"] = own
     else:
-        records[0] |= {"id": own, "parentSession": str(path)}
+        records[0] |= {"id": own, "parentSession": str(path), "timestamp": ANY}
     return records
 
 

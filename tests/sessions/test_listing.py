@@ -16,15 +16,14 @@ from sessions.homes import DAY, HOUR, MINUTE, Home, Said, everything, many
 
 from compactctl.clients.session import Session, SessionDetails, SessionEntry
 from compactctl.clients.stores import ALL_STORES, load_sessions
-from compactctl.commands.sessions import SessionFilter, ShortIds, least_size, parse_since, sessions
+from compactctl.commands.measuring.session_size import session_size
+from compactctl.commands.sessions import SessionFilter, ShortIds, parse_since, sessions
 from compactctl.errors import UsageError
 from compactctl.store.client_folders import UserEnvironment
 
 NOW = 1_800_000_000.0
 ID = "1b671a64-40d5-491e-99b0-da01ff1f3341"
 TOO_SMALL = ["three", "a hundredth", "the answer", "what is new", "zero", "negative", "text"]
-# Enough of the end of a session for what is read of it.
-_END = 150
 
 
 def titles(home: Home, most: int = 0, **wanted: Any) -> list[str]:
@@ -200,32 +199,34 @@ def test_a_session_holds_no_command_for_who_runs_the_program(home: Home, ask: As
 
 
 def session_in(path: Path, client: str) -> Session:
-    return next(load_sessions([SessionEntry(client=client, id=ID, path=path, modified=0)]))
+    return next(load_sessions([SessionEntry.of_file(client, ID, (path, path.stat()))]))
 
 
-def end_of(client: str) -> bytes:
-    lines = (SAMPLES / f"{client}-session.jsonl").read_bytes().splitlines(keepends=True)
-    return b"".join(lines[-_END:])
+def sample(client: str) -> bytes:
+    return (SAMPLES / f"{client}-session.jsonl").read_bytes()
 
 
 @pytest.mark.parametrize("client", ["claude-code", "codex"])
 def test_sizes_too_small_are_doubted(tmp_path: Path, client: str) -> None:
-    path, end = tmp_path / "run.jsonl", end_of(client)
-    path.write_bytes(end)
-    assert least_size(session_in(path, client)) is None
+    path, whole = tmp_path / "run.jsonl", sample(client)
+    path.write_bytes(whole)
+    size = session_size(session_in(path, client))
+    assert size is not None
+    assert size.certainty == "exact"
     for name in TOO_SMALL:
-        path.write_bytes(with_usage(end, LIES[name]))
+        path.write_bytes(with_usage(whole, LIES[name]))
         session = session_in(path, client)
-        least = least_size(session)
-        assert least is not None, name
-        assert least > 3 * (session.details.context or 0), name
+        size = session_size(session)
+        assert size is not None, name
+        assert size.certainty == "at least", name
+        assert size.tokens > 3 * (session.details.context or 0), name
 
 
 def test_the_list_says_so_once(home: Home, ask: Ask) -> None:
     folder = home.root / ".claude" / "projects" / "-p"
     folder.mkdir(parents=True)
     path = folder / f"{ID}.jsonl"
-    path.write_bytes(with_usage(end_of("claude-code"), LIES["three"]))
+    path.write_bytes(with_usage(sample("claude-code"), LIES["three"]))
     outcome = ask("sessions", "--over", "0.9")
     assert ID[:8] in outcome.out
     assert "≥" in outcome.out
@@ -239,7 +240,8 @@ def test_the_list_says_so_once(home: Home, ask: Ask) -> None:
 def test_sizes_of_real_sessions_are_believed() -> None:
     clients = {store.client for store in ALL_STORES}
     paths = [path for path in FILES if client_of(path) in clients]
-    doubted = [path for path in paths if least_size(session_in(path, client_of(path))) is not None]
+    sizes = {path: session_size(session_in(path, client_of(path))) for path in paths}
+    doubted = [path for path, size in sizes.items() if size and size.certainty == "at least"]
     assert (bool(paths), doubted) == (True, [])
 
 

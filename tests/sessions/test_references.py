@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import sqlite3
 from contextlib import closing
@@ -16,9 +17,10 @@ from sessions.bundled_home import fill_home
 from sessions.homes import DAY, HOUR, MINUTE, WRITERS, Home, Said, everything
 
 from compactctl.cli.group import Commands, cli
+from compactctl.commands.folder_choice import Purpose
+from compactctl.commands.reading.candidates import NO_CANDIDATES, Candidates
 from compactctl.commands.session_finder import (
     ChosenSession,
-    Purpose,
     SessionChoices,
     SessionFinder,
     is_file,
@@ -48,6 +50,10 @@ def chosen(known: SessionFinder, reference: str, purpose: Purpose = "read") -> s
     found = known.resolve(reference, purpose)
     assert isinstance(found, ChosenSession), found
     return found.path
+
+
+def files_in(folder: Path) -> Candidates:
+    return replace(NO_CANDIDATES, folder=folder)
 
 
 def choices(known: SessionFinder, reference: str, purpose: Purpose = "read") -> list[str]:
@@ -192,7 +198,7 @@ def test_a_choice_is_suggested_with_the_options_that_were_typed(home: Home, ask:
     outcome = ask("compact", "--stages", "dedup", "tide", "--pin", "a b", "-n")
     assert (outcome.code, outcome.out) == (2, "")
     newest = Said(name="1").id[:8]
-    assert f"type: compactctl compact {newest} --stages dedup --pin 'a b' -n" in outcome.err
+    assert f"\ncompactctl compact {newest} --stages dedup --pin 'a b' -n" in outcome.err
 
 
 def test_ids_that_begin_alike(home: Home, known: SessionFinder) -> None:
@@ -219,8 +225,7 @@ def test_only_sessions_of_this_very_folder_are_here(home: Home, known: SessionFi
     home.codex(Said(name="above", project=str(known.here.parent), age=HOUR))
     assert chosen(known, ".") == str(own)
     assert choices(known, ".", "write") == ["Own"]
-    newest = known.newest_here()
-    assert newest is not None
+    assert isinstance(newest := known.choose_in(files_in(known.here), "read"), ChosenSession)
     assert newest.path == str(own)
 
 
@@ -241,30 +246,35 @@ def test_a_reading_command_without_a_file_takes_the_newest_of_this_folder(
     project = tmp_path / "project"
     project.mkdir()
     home.claude(Said(title="Harbour", project=str(project)))
-    shutil.copy(SAMPLES / "neurolink.jsonl", project)
+    for name in ("neurolink", "openai-chat"):
+        shutil.copy(SAMPLES / f"{name}.jsonl", project)
     code, shown = ended_on_terminal(200, project, command, HOME=str(home.root))
     assert code == 0
     assert f'Claude Code session {Said().id[:8]} "Harbour", 1 hour ago' in shown
     other = tmp_path / "other"
     other.mkdir()
     code, shown = ended_on_terminal(200, other, command, HOME=str(home.root))
-    assert code == 2
+    assert code == 3
     assert "Harbour" not in shown
 
 
-def test_a_writing_command_without_a_file_lists_and_ends(home: Home, tmp_path: Path) -> None:
+def test_a_writing_command_without_a_file_asks_which_one_is_meant(
+    home: Home, tmp_path: Path
+) -> None:
     project = tmp_path / "project"
     project.mkdir()
     path = home.claude(Said(title="Harbour", project=str(project)))
-    shutil.copy(SAMPLES / "neurolink.jsonl", project)
+    for name in ("neurolink", "openai-chat"):
+        shutil.copy(SAMPLES / f"{name}.jsonl", project)
     before = path.read_bytes()
     code, shown = ended_on_terminal(200, project, "compact", HOME=str(home.root))
     assert code == 2
-    assert "compactctl compact: which session of this folder?" in shown
-    assert f"type: compactctl compact {Said().id[:8]}" in shown
-    assert "neurolink.jsonl" in shown
+    assert "compactctl compact: name the session or transcript:" in shown
+    assert re.search(rf"^1 +{Said().id[:8]} .*Harbour", shown, re.MULTILINE)
+    assert re.search(r"^3 +\S+\.jsonl ", shown, re.MULTILINE)
+    assert shown.endswith("number (Enter for none): \n")
     code, shown = ended_on_terminal(200, project, "rewind", HOME=str(home.root))
-    assert code == 2
+    assert code == 3
     assert "Harbour" not in shown
     assert [path.read_bytes(), *path.parent.iterdir()] == [before, path]
 
@@ -453,7 +463,7 @@ def test_references_for_a_shell(home: Home, known: SessionFinder) -> None:
 def test_a_client_that_cannot_be_read_is_told_of_here_too(home: Home, known: SessionFinder) -> None:
     home.vscode(Said(project=str(known.here)))
     with pytest.raises(NotUnderstoodError):
-        known.newest_here()
+        known.choose_in(files_in(known.here), "read")
 
 
 # Their files are reports, outputs of tools and files of a project.
@@ -534,15 +544,17 @@ def test_only_what_was_compacted_is_meant_to_be_restored(home: Home, known: Sess
     home.claude(Said(name="one", title="Tide one", project=project))
     compacted = home.claude(Said(name="two", title="Tide two", project=project, age=2 * HOUR))
     assert choices(known, "tide", "restore") == ["Tide one", "Tide two"]
-    assert choices(known, ".", "restore") == ["Tide one"]
+    with pytest.raises(NoInputError):
+        known.resolve(".", "restore")
     archive = archive_folder(compacted)
     archive.mkdir(parents=True)
     (archive / "0001-compact-0123456789ab.parquet").touch()
     assert chosen(known, "tide", "restore") == str(compacted)
     assert choices(known, ".", "restore") == ["Tide two"]
-    compacted_here = known.sessions_here("", compacted=True)
-    assert [row.session.details.title for row in compacted_here.rows] == ["Tide two"]
-    assert len(known.sessions_here("", compacted=False).rows) == 2
+    for purpose, titles in (("restore", ["Tide two"]), ("write", ["Tide one", "Tide two"])):
+        here = known.choose_in(files_in(known.here), purpose)
+        assert isinstance(here, SessionChoices)
+        assert [row.session.details.title for row in here.rows] == titles
 
 
 @pytest.mark.parametrize("reference", ["goose:latest", "factory-droid:0123", "Cursor:"])

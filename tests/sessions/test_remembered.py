@@ -8,7 +8,7 @@ from sessions.homes import HOUR, Home, Said, everything
 
 from compactctl.clients import stores
 from compactctl.clients.session import SessionDetails, SessionEntry
-from compactctl.commands import sessions as module
+from compactctl.commands.measuring import session_size as module
 from compactctl.commands.session_finder import SessionFinder
 from compactctl.commands.sessions import SessionFilter, SessionRow, sessions
 from compactctl.store.client_folders import UserEnvironment
@@ -44,7 +44,7 @@ def test_every_client_s_sessions_are_listed_alike_again(
     assert {entry.client for entry in read} > ONE_FILE
     read.clear()
     # What is counted at the end of a file is remembered, too.
-    monkeypatch.setattr(module, "_end", lambda *_: pytest.fail("was read again"))
+    monkeypatch.setattr(module, "_counted", lambda *_: pytest.fail("was read again"))
     assert rows(home) == first
     assert {entry.client for entry in read}.isdisjoint(ONE_FILE)
 

@@ -44,7 +44,7 @@ def last_line(text: str) -> str:
 
 def test_the_newest_session_goes_on_with_the_command_of_the_last_line(full: Path, ask: Ask) -> None:
     before = full.read_bytes()
-    outcome = ask("rescue")
+    outcome = ask("rescue", "latest")
     assert outcome.code == 0
     *_, new = last_line(outcome.out).split()
     assert last_line(outcome.out) == (f"continue  cd /home/dev/quayside && claude --resume {new}")
@@ -143,7 +143,7 @@ def test_of_two_that_changed_at_once_one_has_to_be_named(full: Path, home: Home,
     now = time.time()
     os.utime(full, (now, now))
     home.claude(Said(name="other", title="The other one", age=60))
-    outcome = ask("rescue")
+    outcome = ask("rescue", "latest")
     assert outcome.code == 2
     assert "The other one" in outcome.err
     assert FULL[:8] in outcome.err
@@ -316,3 +316,24 @@ def test_a_session_that_is_too_large_is_so_with_unread_text(
     compacted = ask("compact", path, "--dry-run").out
     assert ("over the target" in compacted) == is_large
     assert ("whether that fits is unknown" in compacted) == (bool(unread) and not is_large)
+
+
+@pytest.mark.parametrize("window", [(), ("--target", "150k"), ("--target", "30%")])
+@pytest.mark.parametrize(
+    "said",
+    [
+        "prompt is too long",
+        "prompt is too long: 231000 tokens > 200000 maximum",
+        "prompt is too long: 200100 tokens > 200000 maximum",
+        "Context limit reached · /compact or /clear to continue",
+    ],
+)
+def test_with_the_error_no_less_is_freed_than_without(
+    full: Path, ask: Ask, said: str, window: tuple[str, ...]
+) -> None:
+    def left(*options: str) -> int:
+        document = ask("rescue", full, "-n", "--json", *window, *options).json
+        tokens: int = document["compact"]["largestRequestTokens"]
+        return tokens
+
+    assert left("--from-error", said) <= left()

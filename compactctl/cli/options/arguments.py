@@ -10,22 +10,23 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
 from compactctl.cli.opt import TYPED, Arg
 from compactctl.cli.options.completion import complete_file
 from compactctl.commands.reading.hook_input import hook_fields_at_start, transcript_of
+from compactctl.commands.reading.transcript import InputOptions
 from compactctl.errors import NoInputError, UsageError
 from compactctl.store.archive.names import SUFFIX
 from compactctl.store.files.objects import is_object
 from compactctl.store.files.source import STANDARD_STREAM
 
 if TYPE_CHECKING:
+    from compactctl.commands.folder_choice import Purpose
     from compactctl.commands.session_finder import (
         ChosenSession,
-        Purpose,
         SessionChoices,
         SessionFinder,
     )
@@ -37,15 +38,15 @@ _REFERENCE = re.compile(rf"{LATEST}|[A-Za-z-]+:.*|[\w-]*\d[\w-]*")
 
 
 def file_argument(purpose: "Purpose" = "read", *, compacted: bool = False) -> Arg:
-    """Return the argument ``[FILE]``: a path, or a session that allows ``purpose``.
+    """Return the argument ``[FILE]``: a path, or a session or folder that allows ``purpose``.
 
     Without it, standard input is read: a transcript, or a client's input for its hooks, which names
-    one. If standard input is a terminal, a command that only reads uses the newest session of this
-    folder. Other commands, and all if there is none, list the choices and exit: sessions and the
-    transcripts in this folder; with ``compacted``, those that compactctl wrote.
+    one. If that is a terminal or empty, this folder decides, as ``choose_in_folder`` says; with
+    ``compacted``, only transcripts that compactctl wrote are considered, if there are any. Where it
+    is not clear, a terminal asks; else the choices are listed.
     """
     choose = partial(_optional, purpose=purpose, compacted=compacted)
-    return _argument("input.path", choose, metavar="[FILE]", required=False)
+    return _input_argument(choose, metavar="[FILE]", required=False)
 
 
 def paths_argument(metavar: str, purpose: "Purpose" = "read", *, required: bool = False) -> Arg:
@@ -55,15 +56,23 @@ def paths_argument(metavar: str, purpose: "Purpose" = "read", *, required: bool 
     does a name that matches no session: titles are searched only after a client's name.
     """
     choose = partial(_all_meant, purpose=purpose)
-    return _argument("paths", choose, metavar=metavar, nargs=-1, required=required)
+    return Arg(
+        "paths",
+        choose=choose,
+        shell_complete=complete_file,
+        metavar=metavar,
+        nargs=-1,
+        required=required,
+    )
 
 
-def _argument(
-    place: str,
-    choose: Callable[[click.Context, Any], object],
+def _input_argument(
+    choose: Callable[[click.Context, Any], InputOptions],
     **attributes: Any,  # noqa: ANN401 - click's
 ) -> Arg:
-    return Arg(place, choose=choose, shell_complete=complete_file, **attributes)
+    return Arg(
+        "input", name="input_path", choose=choose, shell_complete=complete_file, **attributes
+    )
 
 
 def _all_meant(
@@ -87,7 +96,7 @@ def _paths_meant(context: click.Context, value: str, purpose: "Purpose") -> Sequ
     if colon and not name:
         return sessions.all_of(client, purpose)
     try:
-        return (_path_of(context, sessions, sessions.resolve(value, purpose)),)
+        return (_input_of(context, sessions, sessions.resolve(value, purpose)).path,)
     except NoInputError:
         if colon or value == LATEST:
             raise
@@ -95,34 +104,30 @@ def _paths_meant(context: click.Context, value: str, purpose: "Purpose") -> Sequ
 
 
 def _optional(
-    context: click.Context, value: str | None, *, purpose: "Purpose", compacted: bool
-) -> str:
-    if value is not None:
-        if compacted:
-            _require_file(value)
-        return _resolved(context, value, purpose)
-    if sys.stdin is not None and sys.stdin.isatty():
-        return _chosen_here(context, purpose, compacted=compacted)
-    if _is_empty():
-        only = _only_compacted(_sessions()) if purpose == "restore" else None
-        if only is not None:
-            return only
-        raise NoInputError(
-            f"no input; name a transcript ({context.command_path} run.jsonl) or pipe one in"
-        )
-    return _piped()
-
-
-def _resolved(context: click.Context, value: str, purpose: "Purpose") -> str:
-    """Resolve an argument to a path; only what cannot be a path is looked up among sessions."""
-    is_path = value == STANDARD_STREAM or is_object(value) or os.path.lexists(value)
-    if is_path and value != ".":
-        return value
+    context: click.Context, value: str | None, *, purpose: "Purpose", compacted: bool = False
+) -> InputOptions:
+    if compacted and value is not None:
+        _require_file(value)
     if context.params.get("client"):
         # What the client compacted is undone in a session of its own: none is put back.
-        purpose = "write"
+        purpose, compacted = "write", False
+    if value is not None:
+        return _resolved(context, value, purpose=purpose, compacted=compacted)
+    if purpose == "rescue" or _is_terminal(sys.stdin) or _is_empty():
+        return _meant_by_folder(context, Path(), purpose, compacted=compacted)
+    return InputOptions(path=_piped())
+
+
+def _resolved(
+    context: click.Context, value: str, *, purpose: "Purpose", compacted: bool = False
+) -> InputOptions:
+    """Resolve an argument; only what cannot be a path is looked up among sessions."""
+    if value != "" and Path(value).is_dir():
+        return _meant_by_folder(context, Path(value), purpose, compacted=compacted)
+    if value == STANDARD_STREAM or is_object(value) or os.path.lexists(value):
+        return InputOptions(path=value)
     sessions = _sessions()
-    return _path_of(context, sessions, sessions.resolve(value, purpose))
+    return _input_of(context, sessions, sessions.resolve(value, purpose))
 
 
 def _require_file(path: str) -> None:
@@ -133,51 +138,75 @@ def _require_file(path: str) -> None:
         )
 
 
-def _chosen_here(context: click.Context, purpose: "Purpose", *, compacted: bool) -> str:
-    """Return the newest session of this folder if it is only read; else list the choices."""
-    sessions = _sessions()
-    newest = sessions.newest_here() if purpose == "read" else None
-    if newest is not None:
-        return _path_of(context, sessions, newest)
-    only = _only_compacted(sessions) if purpose == "restore" else None
-    if only is not None:
-        return only
-    choices = None
-    if purpose != "read":
-        choices = sessions.sessions_here("which session of this folder?", compacted=compacted)
-    _list_all(context, choices, compacted=compacted)
-    raise click.exceptions.Exit(UsageError.exit_code)
-
-
-def _only_compacted(sessions: "SessionFinder") -> str | None:
-    """Return the only compacted transcript of this folder and say which it is; else None."""
+def _meant_by_folder(
+    context: click.Context, folder: Path, purpose: "Purpose", *, compacted: bool
+) -> InputOptions:
+    """Return what is meant in a folder; ask, or list the choices and exit, if it is not clear."""
     from compactctl.commands.reading.candidates import find_candidates
-    from compactctl.views.terminal.screen import print_messages
-    from compactctl.views.terminal.text import line_text
 
-    files = find_candidates(Path.cwd(), compacted=True)
-    if len(files.files) != 1 or files.more or sessions.sessions_here("", compacted=True).rows:
-        return None
-    name = files.files[0].name
-    print_messages(f"{line_text(name)}, the only compacted transcript in this folder")
-    # A leading dash, or the name - alone, is part of a file's name here.
-    return name if not name.startswith("-") else f".{os.sep}{name}"
+    files = find_candidates(folder, compacted=compacted)
+    if purpose == "read" and not files.files:
+        files = find_candidates(folder, compacted=False)
+    sessions = _sessions()
+    try:
+        return _input_of(context, sessions, sessions.choose_in(files, purpose))
+    except NoInputError as error:
+        how = f"name one ({context.command_path} run.jsonl) or pipe one in"
+        raise error if purpose == "rescue" else NoInputError(f"no input: {error}; {how}") from None
 
 
-def _path_of(
+def _input_of(
     context: click.Context, sessions: "SessionFinder", chosen: "ChosenSession | SessionChoices"
-) -> str:
-    """Return the chosen path and say which it is; list several choices and exit."""
+) -> InputOptions:
+    """Return the chosen input and say which it is; of several choices, let the user choose."""
     from compactctl.commands.session_finder import SessionChoices
-    from compactctl.views.results.sessions import chosen_line
+    from compactctl.views.results.sessions import chosen_line, only_line
     from compactctl.views.terminal.screen import print_messages
 
     if isinstance(chosen, SessionChoices):
-        _show_choices(context, chosen)
+        chosen = sessions.choice(chosen, _asked_number(context, chosen))
+    if chosen.announce:
+        home = str(sessions.machine.home)
+        row = chosen.row
+        line = only_line(chosen.path) if row is None else chosen_line(row, sessions.now, home)
+        print_messages(line)
+    return InputOptions(
+        path=chosen.path, session=None if chosen.row is None else chosen.row.short_id
+    )
+
+
+def _asked_number(context: click.Context, choices: "SessionChoices") -> int:
+    """Show the choices and return the number that the user types, from 0.
+
+    Exits if none is typed, and where nobody can type one.
+    """
+    from compactctl.views.results.sessions import choices_terminal
+    from compactctl.views.terminal.screen import Screen
+
+    can_ask = _is_terminal(sys.stdin) and _is_terminal(sys.stderr)
+    options = _typed_options(context, context.params.get("input_path"))
+    lines = choices_terminal(choices, context.command_path, options, numbered=can_ask)
+    Screen(error=True).show(*lines)
+    answer = _typed_line("number (Enter for none): ") if can_ask else ""
+    if answer == "":
         raise click.exceptions.Exit(UsageError.exit_code)
-    if chosen.row is not None and chosen.announce:
-        print_messages(chosen_line(chosen.row, sessions.now, str(sessions.machine.home)))
-    return chosen.path
+    count = len(choices.references)
+    if not (answer.isascii() and answer.isdigit() and 1 <= int(answer[:9]) <= count):
+        raise UsageError(f"{answer[:20]!r} is not a number from 1 to {count}")
+    return int(answer) - 1
+
+
+def _typed_line(prompt: str) -> str:
+    """Return a line that is typed on the terminal; "" at its end."""
+    click.echo(prompt, nl=False, err=True)
+    line = sys.stdin.readline()
+    if not line:
+        click.echo(err=True)
+    return line.strip()
+
+
+def _is_terminal(stream: TextIO | None) -> bool:
+    return stream is not None and stream.isatty()
 
 
 def _sessions() -> "SessionFinder":
@@ -213,23 +242,6 @@ def _piped() -> str:
     return STANDARD_STREAM
 
 
-def _list_all(context: click.Context, choices: "SessionChoices | None", *, compacted: bool) -> None:
-    """List the sessions of this folder, if any, and the transcripts in it, if any or no session."""
-    from compactctl.commands.reading.candidates import find_candidates
-    from compactctl.views.results.sessions import candidates_terminal
-    from compactctl.views.terminal.screen import Screen
-
-    files = find_candidates(Path.cwd(), compacted=compacted)
-    has_sessions = choices is not None and bool(choices.rows)
-    if choices is not None and has_sessions:
-        _show_choices(context, choices)
-    if has_sessions and files.files:
-        Screen(error=True).show("")
-    if files.files or not has_sessions:
-        command, options = context.command_path, _typed_options(context)
-        Screen(error=True).show(*candidates_terminal(files, command, time.time(), options))
-
-
 def _typed_options(context: click.Context, reference: str | None = None) -> Sequence[str]:
     """Return the typed arguments of the command, without its file."""
     typed = list(context.meta.get(TYPED, ()))
@@ -238,18 +250,8 @@ def _typed_options(context: click.Context, reference: str | None = None) -> Sequ
     return typed
 
 
-def _show_choices(context: click.Context, choices: "SessionChoices") -> None:
-    from compactctl.views.results.sessions import choices_terminal
-    from compactctl.views.terminal.screen import Screen
-
-    options = _typed_options(context, context.params.get("input_path"))
-    Screen(error=True).show(*choices_terminal(choices, context.command_path, options))
-
-
-NEEDED_FILE = _argument("input.path", partial(_resolved, purpose="read"), metavar="FILE")
+NEEDED_FILE = _input_argument(partial(_resolved, purpose="read"), metavar="FILE")
 """The file of a command that reads."""
 
-SESSION = _argument(
-    "input.path", partial(_resolved, purpose="write"), metavar="[SESSION]", default="latest"
-)
-"""What a command writes to: the session that changed last, where it is clear which."""
+SESSION = _input_argument(partial(_optional, purpose="rescue"), metavar="[SESSION]", required=False)
+"""The session to rescue: the newest of this folder, where it is clear which."""

@@ -46,6 +46,7 @@ def _asked(kind: type[Record], name: str, text: str | None) -> Opt:
         flag=how.flag,
         short=how.short,
         path=how.path,
+        allows_empty=how.allows_empty,
         **attributes,
     )
 

@@ -189,9 +189,9 @@ def _block_parts(block: object, path: JsonPath) -> Iterator[Part]:
     call, result = other_call(block, path), other_result(block, path)
     if call is not None:
         # ``server_tool_use`` is the only type there is.
-        yield replace(call, embedded="type" in block["toolUse"])
+        yield replace(call, embedded="type" in object_or_empty(block.get("toolUse")))
     elif result is not None:
-        yield replace(result, embedded="type" in block["toolResult"])
+        yield replace(result, embedded="type" in object_or_empty(block.get("toolResult")))
     elif isinstance(block.get("guardContent"), Mapping):
         # The block wraps content that a guardrail checks.
         yield from _guard_parts(block["guardContent"], (*path, "guardContent"))

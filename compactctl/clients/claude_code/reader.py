@@ -114,6 +114,7 @@ _UNSENT_FIELDS = COMMON_UNSENT | UnsentFields(
             "displayPath",
             "filePath",
             "filename",
+            "forkedFrom",
             "mcpMeta",
             "path",
             "planFilePath",
@@ -154,6 +155,7 @@ class ClaudeReader(LineReader):
         # The index of each message in ``builder.messages``.
         self.indices: dict[str, int] = {}
         self.meta_ids: set[MessageId] = set()
+        self.copied_ids: set[MessageId] = set()
         self.model: str | None = None
         self.cwd: str | None = None
         self.version: str | None = None
@@ -193,6 +195,9 @@ class ClaudeReader(LineReader):
                 self.builder.compactions.append(decoded.index)
         else:
             self.add_pointer(record, decoded)
+        if record["type"] == "custom-title" and record.get("forkedFrom"):
+            # The end of what compactctl copied.
+            self.copied_ids |= {message.id for message in self.builder.messages}
         if _is_client_error(record):
             self.builder.add_error(_error_text(record), decoded.index, text_or_none(uuid) or "")
         message = self._read_message(record, decoded) if record["type"] in ROW_TYPES else None
@@ -207,6 +212,8 @@ class ClaudeReader(LineReader):
         self.indices[message.id] = len(self.builder.messages)
         if record.get("isMeta") is True:
             self.meta_ids.add(message.id)
+        if record.get("forkedFrom"):
+            self.copied_ids.add(message.id)
         self.builder.unread.add_message(without_copy(record), (), message.parts, decoded.index)
         self.builder.messages.append(message)
         uuid = text_or_none(record.get("uuid")) or ""
@@ -450,6 +457,7 @@ class ClaudeReader(LineReader):
                 client_version=self.version,
                 cwd=self.cwd,
                 holds_overhead=overhead is not None,
+                copied=frozenset(self.copied_ids),
             ),
             compactions=PastCompactions(
                 by_client=any(message.origin.is_summary for message in effective),

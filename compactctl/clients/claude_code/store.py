@@ -183,7 +183,9 @@ def fork(session: Session, identity: ForkIdentity) -> Fork:
     """
     new, old = identity.random_id, session.id
     title = identity.fork_title(session.details.title)
-    records = [{"type": "custom-title", "customTitle": title, ID_KEY: new}]
+    records: list[dict[str, object]] = [
+        {"type": "custom-title", "customTitle": title, ID_KEY: new, "forkedFrom": {ID_KEY: old}}
+    ]
     if _has_agent_name(session):
         records.append({"type": "agent-name", "agentName": title, ID_KEY: new})
     return Fork(

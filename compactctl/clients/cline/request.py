@@ -274,11 +274,15 @@ def _without(result: ToolResultPart, keys: Collection[object]) -> tuple[ToolResu
     """Return a result without what ``keys`` name, and the bytes of that."""
     entries = _entries_of(result.text)
     if not any(map(_read_of, entries)):
-        text, n_bytes = _OUTDATED, len(result.text.encode())
+        text, n_bytes = _OUTDATED, len(result.text.encode("utf-8", "surrogatepass"))
     else:
         is_old = [(read := _read_of(entry)) is not None and read.key in keys for entry in entries]
         lines = [json_text(entry) for entry in entries]
-        n_bytes = sum(len(line.encode()) for line, old in zip(lines, is_old, strict=True) if old)
+        n_bytes = sum(
+            len(line.encode("utf-8", "surrogatepass"))
+            for line, old in zip(lines, is_old, strict=True)
+            if old
+        )
         new = [_note(entry) if old else entry for entry, old in zip(entries, is_old, strict=True)]
         text = "\n".join(map(json_text, new))
     return replace(result, text=text, cleared=True), n_bytes

@@ -126,8 +126,11 @@ class UserMessageParser:
         self._headed_tool = "" if has_result else tool
 
     def _flush_header(self) -> None:
-        """Add an empty result for a header that nothing followed."""
-        if self._waiting is not None:
-            call, path = self._waiting
-            self._waiting = None
+        """Add an empty result for a header that nothing followed, unless its call has one."""
+        if self._waiting is None:
+            return
+        call, path = self._waiting
+        self._waiting = None
+        results = (part for part in self.parts if isinstance(part, ToolResultPart))
+        if call.call_id not in (result.call_id for result in results):
             self._add_result(call, "", path)

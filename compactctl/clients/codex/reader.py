@@ -32,10 +32,12 @@ from compactctl.clients.content.response_items import (
 )
 from compactctl.clients.content.tool_definitions import tool_definitions
 from compactctl.clients.records.builder import LineReader, TranscriptBuilder
+from compactctl.clients.records.copied import answers_copied_at_once
 from compactctl.clients.records.decode import Decoded
 from compactctl.clients.records.json_values import (
     json_size,
     object_or_empty,
+    parse_time,
     text_or_none,
 )
 from compactctl.clients.records.message_draft import MessageDraft, text_parts
@@ -50,6 +52,7 @@ from compactctl.model.message import (
     NO_TAGS,
     JsonPath,
     Message,
+    MessageId,
     Part,
     ReportedUsage,
     TextPart,
@@ -118,6 +121,8 @@ class CodexReader(LineReader):
         self.version: str | None = None
         self._sessions = 0
         self._session_ids: set[str] = set()
+        self._created: float | None = None
+        self._is_fork = False
         self._own_history_lines: list[int] = []
         # What the client recorded as typed by the user.
         self._prompts: set[str] = set()
@@ -163,6 +168,7 @@ class CodexReader(LineReader):
                 # Inferred from the contexts reported around 173 turns of clients 0.121 to 0.142.
                 drops_past_reasoning=True,
                 usage_line=self.counts.line,
+                copied=self._copied(),
             ),
             compactions=PastCompactions(
                 by_client=any(m.origin.is_summary or m.id in client_ids for m in effective),
@@ -376,6 +382,7 @@ class CodexReader(LineReader):
         decoded: Decoded,
     ) -> None:
         """Add a session header; a forked session repeats those of its ancestors after its own."""
+        self._note_fork(record, payload)
         self._sessions += 1
         self._add_session_id(text_or_none(payload.get("id")), decoded.index)
         self.cwd = self.cwd or text_or_none(payload.get("cwd"))
@@ -389,11 +396,36 @@ class CodexReader(LineReader):
         draft = MessageDraft(role="system", parts=parts, unmovable_reason="the session header")
         self.header = self.builder.add_message(draft, record, decoded)
 
+    def _note_fork(self, record: Mapping[str, Any], payload: Mapping[str, Any]) -> None:
+        """Note that the session copied another, as its header says, or another header after it."""
+        name = text_or_none(payload.get("id"))
+        if self._sessions:
+            is_new = name not in {None, *self._session_ids}
+            self._is_fork = self._is_fork or (is_new and not self._has_conversation)
+            return
+        times = (parse_time(fields.get("timestamp")) for fields in (record, payload))
+        self._created = max(filter(None, times), default=None)
+        self._is_fork = bool(text_or_none(payload.get("forked_from_id")))
+
+    @property
+    def _has_beginning(self) -> bool:
+        """Whether a report is about an answer in this file, and not about one before its start."""
+        return bool(self._sessions) or any(m.response_id for m in self.builder.messages)
+
+    @property
+    def _has_conversation(self) -> bool:
+        return bool(self.builder.messages[bool(self.header) :])
+
+    def _copied(self) -> frozenset[MessageId]:
+        if not self._is_fork:
+            return frozenset()
+        return answers_copied_at_once(self.builder.messages, self._created)
+
     def _add_session_id(self, session: str | None, line: int) -> None:
         if session is None or session in self._session_ids:
             return
         # Ids of ancestors follow the session's own before any message: no new session starts.
-        if self.builder.messages[bool(self.header) :] or not self._session_ids:
+        if self._has_conversation or not self._session_ids:
             self.builder.add_session(session, line)
         self._session_ids.add(session)
 
@@ -411,7 +443,7 @@ class CodexReader(LineReader):
         self.builder.add_metadata(f"event_msg/{kind}", decoded.n_bytes)
         if kind == "token_count":
             usage = self.counts.new_usage(payload, decoded, is_due=self.responses.is_due)
-            if usage is not None:
+            if usage is not None and self._has_beginning:
                 self.responses.add_usage(_Report(usage, record, decoded))
         prompt = text_or_none(payload.get("message"))
         if kind == "user_message" and prompt and payload.get("kind") in (None, "plain"):

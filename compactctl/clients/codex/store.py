@@ -12,7 +12,12 @@ from compactctl.clients.reading.fields import first_title, sum_counts, user_text
 from compactctl.clients.reading.file_ends import FileEnds, read_ends
 from compactctl.clients.reading.folders import FolderScanner
 from compactctl.clients.records.decode import decode
-from compactctl.clients.records.json_values import count_or_none, object_or_empty, text_or_empty
+from compactctl.clients.records.json_values import (
+    count_or_none,
+    object_or_empty,
+    text_or_empty,
+    time_text,
+)
 from compactctl.clients.session import Session, SessionDetails, SessionEntry, SessionKind
 from compactctl.clients.store import SessionStore
 from compactctl.model.message import JsonPath
@@ -155,10 +160,15 @@ def fork(session: Session, identity: ForkIdentity) -> Fork:
     unnumbered = _unnumbered_end(ends) if is_whole else None
 
     def rewrite_line(index: int, line: bytes) -> bytes:
-        if index == 0 and not is_whole and old.encode() in line and _record(line) is None:
-            return line.replace(old.encode(), new.encode())
+        if (
+            index == 0
+            and not is_whole
+            and old.encode("utf-8", "surrogatepass") in line
+            and _record(line) is None
+        ):
+            return line.replace(old.encode("utf-8", "surrogatepass"), new.encode())
         is_header = index == 0 or _is_header(line, old)
-        renamed = _with_meta(line, session, new) if is_header else line
+        renamed = _with_meta(line, session, identity) if is_header else line
         if is_header and not is_whole and line.startswith(BOM_UTF8):
             renamed = BOM_UTF8 + renamed
         if unnumbered is not None and line.removesuffix(b"\n") == unnumbered.line:
@@ -233,14 +243,16 @@ def _index_line(session: Session, new: str, identity: ForkIdentity) -> bytes:
     return f"{dump(entry)}\n".encode()
 
 
-def _with_meta(line: bytes, session: Session, new: str) -> bytes:
+def _with_meta(line: bytes, session: Session, identity: ForkIdentity) -> bytes:
     text = header_text(line, "session_meta", session, "payload")
     span = find_spans(text, [_PAYLOAD_PATH])[_PAYLOAD_PATH]
     meta = text[slice(*span)]
+    new = identity.timed_id
     # Old versions write only "id".
     has_session_id = ("session_id",) in find_spans(meta, [("session_id",)])
     extra = {"session_id": new} if has_session_id else {}
-    fields = {"id": new, **extra, "forked_from_id": session.id}
+    created = {"timestamp": time_text(identity.now.timestamp())}
+    fields = {"id": new, **extra, **created, "forked_from_id": session.id}
     return splice(text, {span: with_fields(meta, fields)}).encode()
 
 

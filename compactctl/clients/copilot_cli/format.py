@@ -79,7 +79,7 @@ class CopilotCli(Format):
 
     def new_id(self, message: Synthetic) -> str:
         """Return a UUID derived from the message's id."""
-        digest = hashlib.sha256(message.id.encode()).hexdigest()
+        digest = hashlib.sha256(message.id.encode("utf-8", "surrogatepass")).hexdigest()
         return f"{digest[:8]}-{digest[8:12]}-5{digest[13:16]}-a{digest[17:20]}-{digest[20:32]}"
 
     def new_record(self, message: Synthetic, beside: InsertionContext) -> Mapping[str, Any]:

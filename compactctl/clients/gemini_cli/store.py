@@ -138,7 +138,7 @@ def fork(session: Session, identity: ForkIdentity) -> Fork:
     def rewrite_line(_: int, line: bytes) -> bytes:
         return (
             replace_id(line)
-            if old.encode() in line and not (is_log and _is_message(line))
+            if old.encode("utf-8", "surrogatepass") in line and not (is_log and _is_message(line))
             else line
         )
 

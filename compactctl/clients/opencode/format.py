@@ -99,7 +99,7 @@ class OpenCode(Format):
 
 def _id_before(anchor: str, name: str) -> str:
     """Return an id that sorts right before ``anchor``, if that is one of the client's ids."""
-    digest = hashlib.sha256(f"{anchor} {name}".encode()).hexdigest()
+    digest = hashlib.sha256(f"{anchor} {name}".encode("utf-8", "surrogatepass")).hexdigest()
     match = _MESSAGE_ID.fullmatch(anchor)
     time = int(match[1], 16) - 1 if match else -1
     if time < 0:

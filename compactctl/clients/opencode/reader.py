@@ -18,6 +18,7 @@ from compactctl.clients.opencode.unsent import UNSENT, without_unsent
 from compactctl.clients.opencode.wrapping import OPENCODE
 from compactctl.clients.records.builder import TranscriptBuilder
 from compactctl.clients.records.containers import ContainedRecord, Container
+from compactctl.clients.records.copied import answers_before
 from compactctl.clients.records.json_values import (
     count_or_none,
     object_or_empty,
@@ -28,7 +29,7 @@ from compactctl.clients.records.json_values import (
 from compactctl.clients.records.message_draft import MessageDraft
 from compactctl.clients.records.usage import sum_usages
 from compactctl.model.json_paths import value_at
-from compactctl.model.message import Message, ReportedUsage
+from compactctl.model.message import Message, MessageId, ReportedUsage
 from compactctl.model.transcript import Cleared, PastCompactions, SessionInfo, Transcript
 from compactctl.model.usage_fields import with_reported_usage
 from compactctl.records import replace
@@ -52,6 +53,7 @@ class OpenCodeReader:
         self.cwd: str | None = None
         self._client: str | None = None
         self._count = 0
+        self._copied: set[MessageId] = set()
         self._is_encrypted = False
         self._cleared: Cleared | None = None
 
@@ -64,6 +66,9 @@ class OpenCodeReader:
         self._client = "Kilo" if request.is_of_kilo else None
         added = (self._add_record(entry, request) for entry in container.entries)
         records = [record for record in added if record is not None]
+        created = parse_time(object_or_empty(session.get("time")).get("created"))
+        messages = [record.message for record in records if record.message is not None]
+        self._copied |= answers_before(messages, created)
         if not container.entries:
             self.builder.add_metadata("empty conversation", container.decoded.n_bytes)
         sent, self._cleared = effective(by_time(records), session, request)
@@ -84,6 +89,7 @@ class OpenCodeReader:
                 cwd=self.cwd,
                 # Inferred from the contexts reported around 33 turns of client 1.2.20.
                 drops_past_reasoning=self._is_encrypted,
+                copied=frozenset(self._copied),
             ),
             compactions=PastCompactions(cleared=self._cleared),
         )

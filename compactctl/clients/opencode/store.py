@@ -151,7 +151,8 @@ def _fork(program: Program, session: Session, identity: ForkIdentity) -> Fork:
 
     def rewrite_line(_: int, line: bytes) -> bytes:
         document = json.loads(line)
-        document["info"] = {**_with_fork_ids(document["info"], salt), "title": title}
+        document["info"] = _with_fork_ids(document["info"], salt)
+        document["info"] |= {"title": title, "time": _times(document["info"], identity)}
         for message in document["messages"]:
             message["info"] = _with_fork_ids(message["info"], salt)
             message["parts"] = [
@@ -166,6 +167,12 @@ def _fork(program: Program, session: Session, identity: ForkIdentity) -> Fork:
         rewrite_line=rewrite_line,
         import_command=f"{program.name} import {shlex.quote(str(path))}",
     )
+
+
+def _times(info: Mapping[str, Any], identity: ForkIdentity) -> dict[str, Any]:
+    """Return the times of a session that is created now, in milliseconds."""
+    now = int(identity.now.timestamp() * 1000)
+    return {**object_or_empty(info.get("time")), "created": now}
 
 
 def document_to_import(program: Program, session: str, machine: UserEnvironment) -> Path:
@@ -201,7 +208,7 @@ def _fork_id(old_id: str, salt: str) -> str:
     That of a message or part has a zero before it: Kilo 7.7.9 leaves out prompts whose ids are
     greater than the newest one's, and times in ids began anew on 14 August 2026.
     """
-    digest = sha256(f"{salt} {old_id}".encode()).hexdigest()
+    digest = sha256(f"{salt} {old_id}".encode("utf-8", "surrogatepass")).hexdigest()
     match = _ID_PATTERN.fullmatch(old_id)
     start = re.sub(r"^(msg|prt)_(?!0)", r"\1_0", match[1] if match else old_id)
     return f"{start}{digest}"[: len(old_id) if match else len(start) + _N_RANDOM_CHARS]

@@ -52,7 +52,7 @@ class Pi(Format):
 
     def new_id(self, message: Synthetic) -> str:
         """Return an entry id derived from the message's id."""
-        return hashlib.sha256(message.id.encode()).hexdigest()[:_ID_LENGTH]
+        return hashlib.sha256(message.id.encode("utf-8", "surrogatepass")).hexdigest()[:_ID_LENGTH]
 
     def native_append(self) -> NativeAppend:
         """Return how sessions are compacted by appending to them."""

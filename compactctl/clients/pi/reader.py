@@ -21,8 +21,14 @@ from compactctl.clients.pi.request import (
 )
 from compactctl.clients.pi.wrapping import PI
 from compactctl.clients.records.builder import LineReader
+from compactctl.clients.records.copied import answers_before
 from compactctl.clients.records.decode import Decoded
-from compactctl.clients.records.json_values import integer_or_none, object_or_empty, text_or_none
+from compactctl.clients.records.json_values import (
+    integer_or_none,
+    object_or_empty,
+    parse_time,
+    text_or_none,
+)
 from compactctl.clients.records.message_draft import MessageDraft
 from compactctl.clients.records.order import judge_times
 from compactctl.clients.records.record_kinds import unmodeled_warning
@@ -63,6 +69,8 @@ class PiReader(LineReader):
         self.model: str | None = None
         self.cwd: str | None = None
         self.version: int | None = None
+        # When the session was forked, None if it was not.
+        self.forked: float | None = None
         # By the names of entries.
         self.models: dict[str, AnswerModel] = {}
         self.edits: dict[str, ContextEdit] = {}
@@ -101,6 +109,7 @@ class PiReader(LineReader):
                 file_version=self.version,
                 cwd=self.cwd,
                 holds_overhead=any(message.role == "system" for message in chosen),
+                copied=answers_before(self.builder.messages, self.forked),
             ),
             order=self._order(),
         )
@@ -156,6 +165,8 @@ class PiReader(LineReader):
         self.cwd = self.cwd or text_or_none(record.get("cwd"))
         self.model = text_or_none(record.get("modelId")) or self.model
         self.version = integer_or_none(record.get("version"))
+        if text_or_none(record.get("parentSession")):
+            self.forked = parse_time(record.get("timestamp"))
         self.chain.add_header()
         self.builder.add_session(text_or_none(record.get("id")), decoded.index)
         self.builder.add_metadata("session", decoded.n_bytes)

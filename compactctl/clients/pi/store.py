@@ -17,7 +17,7 @@ from compactctl.clients.reading.fields import first_title, sum_counts, user_text
 from compactctl.clients.reading.file_ends import FileEnds, read_ends, read_head
 from compactctl.clients.reading.folders import FolderScanner
 from compactctl.clients.records.decode import decode
-from compactctl.clients.records.json_values import object_or_empty, text_or_empty
+from compactctl.clients.records.json_values import object_or_empty, text_or_empty, time_text
 from compactctl.clients.session import Session, SessionDetails, SessionEntry
 from compactctl.clients.store import SessionStore
 from compactctl.pipeline.record_splice import with_fields
@@ -87,7 +87,11 @@ def fork(session: Session, identity: ForkIdentity) -> Fork:
     new, moment = identity.random_id, identity.now.astimezone(UTC)
     time = f"{moment:%Y-%m-%dT%H-%M-%S}-{moment.microsecond // 1000:03}Z"
     path = session.entry.path
-    fields: dict[str, object] = {"id": new, "parentSession": str(path)}
+    fields: dict[str, object] = {
+        "id": new,
+        "timestamp": time_text(moment.timestamp()),
+        "parentSession": str(path),
+    }
     upgrade = None if is_folder(archive_folder(path)) else _upgrade(path, identity)
     if upgrade is not None:
         fields["version"] = CURRENT_VERSION

@@ -33,6 +33,7 @@ from compactctl.model.message import (
     CallOutcome,
     JsonPath,
     Message,
+    MessageId,
     Part,
     ReportedUsage,
     TextPart,
@@ -84,6 +85,7 @@ class QwenReader(LineReader):
         self._cwd: str | None = None
         self._version: str | None = None
         self._window: int | None = None
+        self._copied: set[MessageId] = set()
 
     def add_line(self, decoded: Decoded) -> None:
         """Add the records on a line."""
@@ -108,6 +110,9 @@ class QwenReader(LineReader):
             messages = tuple(self._compacted(record, decoded))
             if row.replaces:
                 self.builder.compactions.append(decoded.index)
+            if record.get("forkedFrom"):
+                # The end of what compactctl copied.
+                self._copied |= {message.id for message in self.builder.messages}
             if not messages:
                 self._add_system(row, record, decoded)
             return replace(row, messages=messages)
@@ -115,7 +120,10 @@ class QwenReader(LineReader):
         if draft.is_empty:
             self.builder.add_empty(row.type, record, decoded, decoded.n_bytes)
             return row
-        return replace(row, messages=(self.builder.add_message(draft, record, decoded),))
+        message = self.builder.add_message(draft, record, decoded)
+        if record.get("forkedFrom"):
+            self._copied.add(message.id)
+        return replace(row, messages=(message,))
 
     def _compacted(self, record: Mapping[str, Any], decoded: Decoded) -> Iterator[Message]:
         """Yield the messages that a compaction put in the place of all before it."""
@@ -164,6 +172,7 @@ class QwenReader(LineReader):
                 window=self._window,
                 client_version=self._version,
                 cwd=self._cwd,
+                copied=frozenset(self._copied),
             ),
             compactions=PastCompactions(by_client=any(row.replaces for row in chain.rows)),
         )

@@ -88,7 +88,7 @@ def _newest_request(ends: FileEnds) -> tuple[int | None, str]:
 def fork(session: Session, identity: ForkIdentity) -> Fork:
     """Fork under a new file name, with the new id in every record and a last one with the title."""
     new, old = identity.random_id, session.id
-    prompt = f'"{old}#'.encode()
+    prompt = f'"{old}#'.encode("utf-8", "surrogatepass")
 
     def rewrite_line(_: int, line: bytes) -> bytes:
         line = with_session_id(line, (ID_KEY,), old, new)
@@ -101,7 +101,7 @@ def fork(session: Session, identity: ForkIdentity) -> Fork:
         path=session.entry.path.with_name(f"{new}.jsonl"),
         original=session,
         rewrite_line=rewrite_line,
-        trailing_lines=tuple(_title_line(read_ends(session.entry.path), new, title)),
+        trailing_lines=tuple(_title_line(read_ends(session.entry.path), session, new, title)),
     )
 
 
@@ -111,7 +111,7 @@ def _is_state(line: bytes) -> bool:
     return damage is None and object_or_empty(values[0] if values else None).get("type") == "system"
 
 
-def _title_line(ends: FileEnds, session: str, title: str) -> Iterator[bytes]:
+def _title_line(ends: FileEnds, session: Session, new: str, title: str) -> Iterator[bytes]:
     """Yield a record with the title, which follows the newest one of the conversation."""
     newest: Mapping[str, Any] | None = next(
         (
@@ -125,9 +125,10 @@ def _title_line(ends: FileEnds, session: str, title: str) -> Iterator[bytes]:
     if newest is None:
         return
     record = {
-        "uuid": uuid_for(f"{session} {title}"),
+        "uuid": uuid_for(f"{new} {title}"),
         "parentUuid": newest["uuid"],
-        ID_KEY: session,
+        ID_KEY: new,
+        "forkedFrom": {ID_KEY: session.id},
         **{name: newest[name] for name in _COPIED_FIELDS if name in newest},
         "type": "system",
         "subtype": _TITLE,

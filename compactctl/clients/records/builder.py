@@ -610,7 +610,7 @@ def content_id(value: object) -> str:
 
 def uuid_for(name: str) -> str:
     """Derive a UUID from a message id, for formats that require one."""
-    digest = hashlib.sha256(name.encode()).hexdigest()
+    digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
     return f"{digest[:8]}-{digest[8:12]}-5{digest[13:16]}-a{digest[17:20]}-{digest[20:32]}"
 
 

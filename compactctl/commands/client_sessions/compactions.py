@@ -277,7 +277,7 @@ def _cleared_time(state: PastState, place: RecordLocation) -> float | None:
 
 def _id(state: PastState, places: Sequence[RecordLocation]) -> OperationId:
     text = json.dumps([_identity(_at(state, place)) for place in places], sort_keys=True)
-    return OperationId(hashlib.sha256(text.encode()).hexdigest()[:12])
+    return OperationId(hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12])
 
 
 def _identity(record: object) -> object:

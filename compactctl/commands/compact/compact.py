@@ -52,7 +52,7 @@ from compactctl.commands.measuring.next_request import restatement, sized_reques
 from compactctl.commands.operations.find_history import history_behind
 from compactctl.commands.operations.states import originals_of
 from compactctl.commands.planning.apply_plan import apply_plan, check_input
-from compactctl.commands.planning.plan import Plan, PlanOptions, make_plan
+from compactctl.commands.planning.plan import Plan, PlanOptions, make_plan, plan_rescue
 from compactctl.commands.planning.run_stages import (
     AppliedEdits,
     SizedTranscript,
@@ -275,7 +275,8 @@ def draft_compaction(options: CompactOptions, read: CompactInput, held: str = ""
     measured = measure(transcript, recipe.measure)
     error = recipe.plan.refusal
     subject = None if error is None else subject_of(error, transcript, measured)
-    plan = make_plan(recipe, measured.limits, measured.model)
+    make = plan_rescue if options.only_accepted else make_plan
+    plan = make(recipe, measured.limits, measured.model)
     if _repairs(options):
         plan = plan.with_repair()
     if _only_repairs(options, transcript, measured, subject):

@@ -172,6 +172,7 @@ def deposit_of(draft: Draft, operation: OperationId, new: NewFile, after: Digest
         stages=draft.run.outcome.stages,
         appended=appended_to is not None,
         records=read_records(new, array_path(file.lines, file.transcript)),
+        size=draft.run.outcome.sizes,
         tool_version=__version__,
         recorded_at=datetime.now(UTC).isoformat(timespec="seconds"),
     )

@@ -16,10 +16,10 @@ from compactctl.commands.client_sessions.write import (
     earlier_deposits,
     write,
 )
-from compactctl.commands.compact.copies import copies_of
 from compactctl.commands.compact.draft import operation_id
 from compactctl.commands.compact.place import target_of
 from compactctl.commands.compact.result import CompactOptions, CompactResult
+from compactctl.commands.copies import copies_of
 from compactctl.commands.operations.history import OperationHistory
 from compactctl.commands.operations.steps import ArchivedStep
 from compactctl.commands.reading.proof import ExpectedMessage

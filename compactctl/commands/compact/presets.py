@@ -8,8 +8,8 @@ from compactctl.clients.session import Session
 from compactctl.commands.client_sessions.new_session import command_to_continue
 from compactctl.commands.client_sessions.write import OutputOptions
 from compactctl.commands.compact.compact import compact
-from compactctl.commands.compact.copies import copies_of
 from compactctl.commands.compact.result import CompactOptions, CompactResult
+from compactctl.commands.copies import copies_of
 from compactctl.commands.operations.find_history import history_of
 from compactctl.commands.operations.steps import ArchivedStep
 from compactctl.commands.planning.plan import PlanOptions, StageSettings

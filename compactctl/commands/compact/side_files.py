@@ -69,13 +69,15 @@ def _write_plan(result: CompactResult) -> tuple[str, ...]:
 def _write_hidden_lines(
     result: CompactResult, hidden_lines: Callable[[str, str, ReadLimits], Iterable[bytes]]
 ) -> tuple[str, ...]:
-    """Write all hidden lines with their tags, if the transcript was written; return warnings."""
-    options = result.options
-    if options.archived_out is None or result.written is None:
+    """Write all hidden lines with their tags, also those of an earlier run; return warnings."""
+    options, written = result.options, result.written or result.earlier
+    if options.archived_out is None or options.output.dry_run:
         return ()
-    done = already_written_note(Path(result.written.output))
+    if written is None:
+        return (f"--archived-out {options.archived_out}: not written, since nothing was compacted",)
+    done = already_written_note(Path(written.output))
     try:
-        hidden = hidden_lines(result.written.output, result.format, options.input.limits)
+        hidden = hidden_lines(written.output, result.format, options.input.limits)
         content = Content.from_chunks(tuple(map(_whole, hidden)))
         return write_output(
             FileSystem(),

@@ -105,7 +105,7 @@ def _requested(draft: Draft) -> Requested:
         title=session_title(options.input.path, transcript.format) if options.compare else "",
         figures=figures_of(transcript, measured, size) if options.figures else None,
         details=_details(draft) if options.details != NO_DETAILS else None,
-        plan_file=_plan_file(draft) if options.plan_out else None,
+        plan_file=None if options.plan_out is None else _plan_file(draft),
         pays_after=_pays_after(draft),
     )
 
@@ -176,7 +176,7 @@ def _is_repair(edit: Edit, applied: AppliedEdits) -> bool:
 
 def _names_messages(options: CompactOptions) -> bool:
     """Return whether any option needs the fate of each message."""
-    asked = options.explain or options.compare or options.plan_out
+    asked = options.explain or options.compare or options.plan_out is not None
     return bool(asked or options.recipe.protect.pins or options.recipe.protect.tools)
 
 

@@ -1,11 +1,14 @@
 """The history of a transcript's compactions."""
 
-from collections.abc import Iterable, Iterator
+import shlex
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import chain
 from pathlib import Path
 
 from compactctl.commands.client_sessions.compactions import compactions_of
+from compactctl.commands.client_sessions.native import undo_option
+from compactctl.commands.client_sessions.new_session import becomes_new_session
 from compactctl.commands.client_sessions.places import current_state
 from compactctl.commands.operations.find_history import archive_advice, history_of, other_histories
 from compactctl.commands.operations.history import OperationHistory, ReplacedState
@@ -30,6 +33,7 @@ from compactctl.errors import (
     IntegrityError,
     MissingArchiveError,
     NotUnderstoodError,
+    UsageError,
 )
 from compactctl.model.client_compaction import ClientCompaction
 from compactctl.model.operation import Operation
@@ -37,7 +41,7 @@ from compactctl.pipeline.edit_codec import read_edits
 from compactctl.records import Record, replace
 from compactctl.store.archive.archive_file import read_rows
 from compactctl.store.files.limits import ReadLimits
-from compactctl.store.files.source import Source
+from compactctl.store.files.source import STANDARD_STREAM, Source
 
 
 class LogOptions(Record):
@@ -77,6 +81,16 @@ class LogEntry(Record):
     first_state: str = ""
 
 
+class StateCommand(Record):
+    """A state that can be restored, and the options with which rewind does so.
+
+    ``state`` is the compaction after which it was, "" for the first state.
+    """
+
+    state: str
+    options: str
+
+
 class LogResult(Record):
     """The operations behind a transcript, oldest first.
 
@@ -91,6 +105,8 @@ class LogResult(Record):
         by_client: the compactions by the client whose originals are in the transcript.
         warnings: what the user should know.
         advice: what to do about a missing archive.
+        states: the states other than the present one, oldest first; () of standard input.
+        client_states: the same for compactions by the client.
     """
 
     options: LogOptions
@@ -103,6 +119,8 @@ class LogResult(Record):
     by_client: tuple[ClientCompaction, ...] = ()
     warnings: tuple[str, ...] = ()
     advice: str = ""
+    states: tuple[StateCommand, ...] = ()
+    client_states: tuple[StateCommand, ...] = ()
 
     @property
     def exit_code(self) -> int:
@@ -130,12 +148,15 @@ def log(options: LogOptions) -> LogResult:
             raise
         unknown, own_lost = error, lost_before_newest(history)
         history = history.before_newest
+    by_client = _by_client(source, path)
+    client_states = tuple(_client_states(options, by_client))
     if not history.timeline.steps:
         is_missing = is_tagged(source.lines, path)
         return LogResult(
             options=options,
             archive_missing=is_missing,
-            by_client=_by_client(source, path),
+            by_client=by_client,
+            client_states=client_states,
             advice=archive_advice(source, path) if is_missing else "",
         )
     others = tuple(other_histories(history))
@@ -161,7 +182,9 @@ def log(options: LogOptions) -> LogResult:
                 for number, step in enumerate(history.timeline.steps, 1)
             ),
         ),
-        by_client=_by_client(source, path),
+        by_client=by_client,
+        states=() if unknown else tuple(_states(options, source, history, own_lost)),
+        client_states=client_states,
         warnings=(
             *(text for text in history.warnings if text not in causes),
             *chain.from_iterable(doubtful for _, doubtful in findings),
@@ -175,6 +198,56 @@ def _by_client(source: Source, path: str) -> tuple[ClientCompaction, ...]:
     with suppress(NotUnderstoodError):
         return compactions_of(current_state(loaded_from(source, path)))
     return ()
+
+
+def _states(
+    options: LogOptions, source: Source, history: OperationHistory, lost: Iterable[LostState]
+) -> Iterator[StateCommand]:
+    """Yield the states of compactctl's operations, except the present one."""
+    if options.input.path == STANDARD_STREAM:
+        return
+    steps = history.timeline.steps
+    more = " ".join(
+        filter(
+            None,
+            (
+                "" if options.archive is None else f"--archive {shlex.quote(str(options.archive))}",
+                _open_option(source, options.input.path)
+                if any(step.is_appended for step in steps)
+                else "",
+            ),
+        )
+    )
+    lost_ids = {state.operation for state in lost}
+    present = history.timeline.in_effect[-1:]
+    if present and history.timeline.steps[0].parent not in lost_ids:
+        yield StateCommand(state="", options=f"--all {more}".strip())
+    ids = dict.fromkeys(step.id for step in steps if not step.is_rewind)
+    for name in ids:
+        if name not in lost_ids and (name,) != present:
+            yield StateCommand(state=name, options=f"--to {name} {more}".strip())
+
+
+def _open_option(source: Source, path: str) -> str:
+    """Return the option that rewind takes where it is unknown whether a session is open."""
+    with suppress(NotUnderstoodError, UsageError):
+        return undo_option(loaded_from(source, path), closed=False)
+    return ""
+
+
+def _client_states(
+    options: LogOptions, compactions: Sequence[ClientCompaction]
+) -> Iterator[StateCommand]:
+    """Yield the states before, and between, the compactions by the client."""
+    path = options.input.path
+    if not compactions or path == STANDARD_STREAM:
+        return
+    is_new = becomes_new_session(path, options.input.limits)
+    output = "" if is_new else " --in-place"
+    yield StateCommand(state="", options=f"--client --all{output}")
+    for compaction in compactions[:-1]:
+        options_text = f"--client --to {compaction.id}{output}"
+        yield StateCommand(state=compaction.id, options=options_text)
 
 
 def _appended(history: OperationHistory) -> int:

@@ -258,7 +258,7 @@ def stats(options: StatsOptions) -> StatsResult:
 
 
 def _rounds(options: StatsOptions, transcript: Transcript, measured: Measurement) -> Rounds | None:
-    if not (options.rounds or options.prices or options.rounds_out):
+    if not (options.rounds or options.prices or options.rounds_out is not None):
         return None
     measured.meter.prime(transcript.messages)
     return find_rounds(transcript, measured.meter)

@@ -11,6 +11,7 @@ from compactctl.clients.records.decode import decode_lines, is_value
 from compactctl.commands.client_sessions.compactions import compactions_of
 from compactctl.commands.client_sessions.places import current_state
 from compactctl.commands.client_sessions.undo import with_cleared_content
+from compactctl.commands.measuring.measure import MeasureOptions, measure
 from compactctl.commands.operations.find_history import archive_advice, history_behind
 from compactctl.commands.operations.history import OperationHistory
 from compactctl.commands.operations.states import (
@@ -50,12 +51,14 @@ _BREAK = re.compile(r"[ \t\r]*\n[ \t\r]*")
 class ViewOptions(Record):
     """What to show of a transcript, and how much of each text.
 
-    ``archive`` is the archive folder if not at the default location.
+    ``archive`` is the archive folder if not at the default location. With ``measure``, the tokens
+    of each message are counted.
     """
 
     input: InputOptions
     what: ViewScope = "effective"
     archive: Path | None = None
+    measure: MeasureOptions | None = None
     patterns: tuple[str, ...] = ask(
         (),
         "Show only messages matching REGEX in text, tool name or arguments. Start with (?i) "
@@ -88,24 +91,28 @@ class ViewedMessage(Record):
     Attributes:
         hidden: what hides it, None if nothing does.
         island: the index of the island that it is on, None if it is on none.
+        tokens: its size; None if it was not counted.
     """
 
     message: Message
     line: DisplayedLine
     hidden: HiddenBy | None = None
     island: int | None = None
+    tokens: int | None = None
 
 
 class ViewResult(Record):
     """What to show: raw lines in the transcript's own format, and the messages on them.
 
-    With what is archived, ``islands`` are all of the file. After a search, ``n_matches`` is the
-    number of matches on all pages, ``before`` that on earlier pages.
+    ``n_all`` is the number of messages that there ever were; in a view of what is sent, of those in
+    the file. With what is archived, ``islands`` are all of the file. After a search, ``n_matches``
+    is the number of matches on all pages, ``before`` that on earlier pages.
     """
 
     options: ViewOptions
     lines: tuple[DisplayedLine, ...]
     messages: tuple[ViewedMessage, ...]
+    n_all: int = 0
     islands: tuple[Island, ...] = ()
     n_matches: int | None = None
     before: int = 0
@@ -118,8 +125,15 @@ def view(options: ViewOptions) -> ViewResult:
     Raises as reading does; ArchiveError for a damaged archive, or a missing one that is needed;
     UsageError for an invalid regular expression, and for a page without a limit.
     """
-    result = _viewed_all(options)
-    return _search(result) if options.is_search else result
+    loaded = load(options.input)
+    result = _viewed_all(loaded, options)
+    result = _search(result) if options.is_search else result
+    if options.measure is None:
+        return result
+    meter = measure(loaded.transcript, options.measure).meter
+    meter.prime(viewed.message for viewed in result.messages)
+    counted = (replace(v, tokens=meter.message(v.message)) for v in result.messages)
+    return replace(result, messages=tuple(counted))
 
 
 def all_messages(loaded: TranscriptFile, history: OperationHistory) -> tuple[ViewedMessage, ...]:
@@ -176,8 +190,7 @@ def sent_records(pieces: Iterable[bytes], path: str, format_name: str) -> Iterat
         yield record if record.endswith(b"\n") else record + b"\n"
 
 
-def _viewed_all(options: ViewOptions) -> ViewResult:
-    loaded = load(options.input)
+def _viewed_all(loaded: TranscriptFile, options: ViewOptions) -> ViewResult:
     if options.what == "effective":
         return _sent_messages(loaded, options)
     history = history_behind(loaded, options.archive)
@@ -186,8 +199,13 @@ def _viewed_all(options: ViewOptions) -> ViewResult:
     messages = tuple(_viewed(lines, states))
     if options.what == "all":
         return ViewResult(
-            options=options, lines=lines, messages=messages, warnings=history.warnings
+            options=options,
+            lines=lines,
+            messages=messages,
+            n_all=len(messages),
+            warnings=history.warnings,
         )
+    n_all = len(messages)
     islands = tuple(_islands(loaded, states))
     messages = _not_sent(messages, islands)
     on_islands = {viewed.message.line for viewed in messages if viewed.island is not None}
@@ -199,6 +217,7 @@ def _viewed_all(options: ViewOptions) -> ViewResult:
             if line.hidden_by is not None or index in on_islands
         ),
         messages=messages,
+        n_all=n_all,
         islands=islands,
         warnings=history.warnings,
     )
@@ -269,6 +288,7 @@ def _sent_messages(loaded: TranscriptFile, options: ViewOptions) -> ViewResult:
         options=options,
         lines=tuple(lines.values()),
         messages=tuple(ViewedMessage(message=m, line=lines[m.line]) for m in messages),
+        n_all=len({m.id for m in (*messages, *loaded.transcript.messages)}),
         warnings=loaded.transcript.warnings,
     )
 

@@ -15,9 +15,10 @@ from compactctl.clients.session import Session, SessionEntry
 from compactctl.clients.stores import newest_entries, store_named
 from compactctl.commands.inspect.stats import StatsOptions, stats
 from compactctl.commands.inspect.view import ViewedMessage, ViewOptions, ViewScope, view
+from compactctl.commands.measuring.session_size import session_size
 from compactctl.commands.reading.transcript import InputOptions
 from compactctl.commands.session_finder import path_of, shown
-from compactctl.commands.sessions import MIN_ID_CHARS, least_size
+from compactctl.commands.sessions import MIN_ID_CHARS
 from compactctl.errors import NoInputError, UsageError
 from compactctl.model.message import FilePart
 from compactctl.records import Record
@@ -123,14 +124,15 @@ class ProjectHistory(Record):
         }
 
     def _row(self, session: Session) -> Document:
-        details, min_tokens = session.details, least_size(session)
+        details, size = session.details, session_size(session)
+        is_bound = size is not None and size.certainty == "at least"
         return {
             "id": session.id,
             "client": session.entry.client,
             "title": _line(details.title),
             "changed": int(session.entry.modified),
-            "contextTokens": details.context if min_tokens is None else None,
-            **({} if min_tokens is None else {"contextAtLeast": min_tokens}),
+            "contextTokens": None if size is None or is_bound else size.tokens,
+            **({"contextAtLeast": size.tokens} if size is not None and is_bound else {}),
             **({"project": _line(details.project)} if self.all_projects else {}),
         }
 

@@ -11,7 +11,7 @@ from compactctl.clients.status_line import WINDOWS, StatusFields, status_fields
 from compactctl.commands.reading.hook_input import transcript_of
 from compactctl.records import Record
 from compactctl.tokens.budget import Budget
-from compactctl.tokens.models.lookup import resolve_model
+from compactctl.tokens.models.lookup import ModelInfo, resolve_model, window_in_use
 
 _ASKED = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
 _MAX_NUMBER = 10**12
@@ -37,23 +37,24 @@ def statusline(status_input: Mapping[str, Any]) -> StatusLineResult:
     """Summarize the input of a status line. Never fails."""
     tokens = object_or_empty(status_input.get("context_window"))
     fields = status_fields(tokens)
-    window = _first(tokens, WINDOWS)
+    context, recorded = _context(tokens, fields), _first(tokens, WINDOWS)
+    model = resolve_model(text_or_none(object_or_empty(status_input.get("model")).get("id")))
+    window = window_in_use(model, recorded, context or 0) if recorded else None
     client = client_sizes(fields.format).rule(text_or_empty(status_input.get("version")))
-    budget = _budget(window, status_input) if window else None
+    budget = _budget(window, model) if window else None
     return StatusLineResult(
-        context=_context(tokens, fields),
+        context=context,
         window=window,
         compacts_at=client.threshold_tokens(budget) if client and budget else None,
         compactions=_compactions(transcript_of(status_input), fields.boundary),
     )
 
 
-def _budget(window: int, status_input: Mapping[str, Any]) -> Budget:
+def _budget(window: int, model: ModelInfo) -> Budget:
     """Return the window and the model's maximum output, for which clients reserve space.
 
     Claude Code knows the latter of its own models only.
     """
-    model = resolve_model(text_or_none(object_or_empty(status_input.get("model")).get("id")))
     longest = model.max_output if model.family.startswith("Claude") else None
     return Budget(window=window, output_reserve=0, source=_SOURCE, max_output=longest)
 

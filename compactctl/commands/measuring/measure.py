@@ -1,6 +1,5 @@
 """What a transcript is measured with: model, counter, window and budget."""
 
-import math
 from collections.abc import Sequence
 from fractions import Fraction
 
@@ -34,12 +33,14 @@ from compactctl.tokens.models.lookup import (
     longest_window,
     model_suggestion,
     resolve_model,
-    smallest_window_for,
+    window_in_use,
 )
 from compactctl.tokens.models.table import LONG_WINDOW, LONG_WINDOW_SUFFIX
 from compactctl.tokens.models.token_sizes import parse_window
 from compactctl.tokens.models.user_models import NO_USER_MODELS, UserModelTable
 from compactctl.tokens.overhead import RequestMeter, overhead_for
+
+_MIN_CHARS_PER_TOKEN, _MAX_CHARS_PER_TOKEN = 0.01, 1_000_000
 
 
 class Window(Record):
@@ -78,8 +79,7 @@ def window_of(
         source = f"the provider refused more, line {refusal.line + 1}"
         return Window(tokens=refusal.limit, source=source)
     of_model = documented or _of_model(model, "model in the transcript")
-    window = _recorded(transcript) or of_model
-    return _corrected(window, transcript, model)
+    return _corrected(_recorded(transcript, model) or of_model, transcript, model)
 
 
 def window_assumed_by_client(transcript: Transcript, model: ModelInfo) -> int | None:
@@ -96,18 +96,20 @@ def window_assumed_by_client(transcript: Transcript, model: ModelInfo) -> int | 
 
 def largest_answered_request(transcript: Transcript, model: ModelInfo) -> int:
     """Return the largest answered request if it exceeds the recorded window, else 0."""
-    window = _recorded(transcript) or _of_model(model, "")
+    window = _recorded(transcript, model) or _of_model(model, "")
     sizes = (_answered(m) for m in transcript.messages if _is_by(m, transcript.session.model))
     largest = max(sizes, default=0)
     return largest if largest > window.tokens else 0
 
 
-def _recorded(transcript: Transcript) -> Window | None:
-    if not transcript.session.window:
+def _recorded(transcript: Transcript, model: ModelInfo) -> Window | None:
+    """Return the recorded window; None if the model's name asks for a longer one."""
+    recorded = transcript.session.window
+    if not recorded or window_in_use(model, recorded, 0) > recorded:
         return None
     client = client_sizes(transcript.format).rule(transcript.session.client_version)
     return Window(
-        tokens=transcript.session.window,
+        tokens=recorded,
         source="recorded in the transcript",
         recorded=True,
         for_input=client is not None and client.records_input_window,
@@ -138,11 +140,12 @@ def _corrected(window: Window, transcript: Transcript, model: ModelInfo) -> Wind
     """Return the window, enlarged to hold the largest request that the model answered."""
     messages = [m for m in transcript.messages if _is_by(m, transcript.session.model)]
     largest = max(messages, key=_answered, default=None)
-    if largest is None or _answered(largest) <= window.tokens:
+    tokens = _answered(largest) if largest is not None else 0
+    longer = window_in_use(model, window.tokens, tokens)
+    if largest is None or longer == window.tokens:
         return window
-    tokens = _answered(largest)
     return Window(
-        tokens=smallest_window_for(model, tokens),
+        tokens=longer,
         source=f"a request of {tokens:,} tokens was answered, line {largest.line + 1}",
     )
 
@@ -360,7 +363,8 @@ def measure(
     of the request that the transcript lacks. ``meter`` is that of the run before over an earlier
     state of the transcript, if there was one; it is used again if it counts alike.
     """
-    model = resolve_model(options.model or transcript.session.model, options.user_models)
+    name = transcript.session.model if options.model is None else options.model
+    model = resolve_model(name, options.user_models)
     counter = _counter(options, model)
     document_bytes = options.profile.counting.document_bytes if options.profile else 0
     new_meter = Meter(counter, _image_tokens(options), rates_for(model, document_bytes))
@@ -380,7 +384,7 @@ def measure(
 
 def unlisted_model(options: MeasureOptions) -> str:
     """Return the warning that the model the user named is unknown, else ""."""
-    if not options.model or options.window:
+    if options.model is None or options.window is not None:
         return ""
     model = resolve_model(options.model, options.user_models)
     if model.rule != "unknown":
@@ -493,16 +497,16 @@ def counter_asked_for(options: MeasureOptions) -> TokenCounter | None:
     Raises UsageError for an unknown or missing one.
     """
     per_token = options.chars_per_token
-    if options.counter_cmd:
+    if options.counter_cmd is not None:
         from compactctl.llm.command_counter import command_counter
 
         return command_counter(options.counter_cmd)
-    if options.counter:
+    if options.counter is not None:
         return _parse_named_counter(options.counter)
     if per_token is None:
         return None
-    if not 0 < per_token < math.inf:
-        raise UsageError(f"--chars-per-token {per_token:g}: must be greater than 0")
+    if not _MIN_CHARS_PER_TOKEN <= per_token <= _MAX_CHARS_PER_TOKEN:
+        raise UsageError(f"--chars-per-token {per_token:g}: must be from 0.01 to 1,000,000")
     return CharsCounter(per_token)
 
 

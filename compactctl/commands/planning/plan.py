@@ -227,6 +227,16 @@ def make_plan(recipe: Recipe, limits: Limits, model: ModelInfo | None = None) ->
     )
 
 
+def plan_rescue(recipe: Recipe, limits: Limits, model: ModelInfo | None = None) -> Plan:
+    """Make a plan that after an error frees no less than it would without one."""
+    plan = make_plan(recipe, limits, model)
+    if plan.reach.tokens is None or recipe.plan.overflow is None:
+        return plan
+    usual = make_plan(replace(recipe, plan=replace(recipe.plan, error=None)), limits, model)
+    tokens = plan.reach.tokens if usual.reach.tokens is None else usual.reach.tokens
+    return replace(plan, reach=replace(plan.reach, tokens=min(plan.reach.tokens, tokens)))
+
+
 def _protecting(protect: ProtectOptions, profile: Profile) -> ProtectOptions:
     """Return the protection that was requested, completed by the profile's."""
     turns = profile.protection.turns if protect.keep_turns is None else protect.keep_turns

@@ -36,7 +36,7 @@ from compactctl.history.turns import preamble, split_conversations
 from compactctl.model.edit import Edit
 from compactctl.model.message import Message, MessageId
 from compactctl.model.numbers import exact
-from compactctl.model.operation import StageRecord
+from compactctl.model.operation import SizeChange, StageRecord
 from compactctl.model.summary import NO_SUMMARY_INPUTS, Summarizer, SummaryInputs
 from compactctl.model.transcript import RecordStats, RefusedRecord, Transcript
 from compactctl.model.unsent import UnsentKind
@@ -126,6 +126,19 @@ class Outcome(Record):
     cache: CacheUse | None = None
     not_due: str = ""
     parts: "tuple[StagedConversation, ...]" = ()
+
+    @property
+    def is_single(self) -> bool:
+        """Whether there is one conversation."""
+        return all(totals.largest_counted == totals.tokens for totals in (self.before, self.after))
+
+    @property
+    def sizes(self) -> SizeChange:
+        """The tokens before and after: of the next request, or of all conversations."""
+        before, after = self.before, self.after
+        if self.is_single:
+            return SizeChange(before=before.request_tokens, after=after.request_tokens)
+        return SizeChange(before=before.tokens, after=after.tokens)
 
     @property
     def is_changed(self) -> bool:

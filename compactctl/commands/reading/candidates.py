@@ -45,6 +45,9 @@ class Candidates(Record):
     more: int = 0
 
 
+NO_CANDIDATES = Candidates(folder=Path(), compacted=False, files=())
+
+
 def find_candidates(folder: Path, *, compacted: bool) -> Candidates:
     """Find the transcripts directly in a folder, or only those with a compaction to undo.
 

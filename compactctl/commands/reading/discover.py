@@ -112,7 +112,7 @@ class FileChoice(Record):
 
         Raises NoInputError for a list that cannot be read or is empty.
         """
-        listed = _listed_paths(self.files_from) if self.files_from else ()
+        listed = () if self.files_from is None else _listed_paths(self.files_from)
         return replace(self, paths=(*self.paths, *listed), files_from=None)
 
 

@@ -167,10 +167,12 @@ class InputOptions(Record):
     """What to read: a file, ``-`` for standard input, or a session in a client's database.
 
     In ``format``, ``:FIELD`` follows the name for API logs whose messages are in that field. For
-    several files, ``path`` is set for each of them by ``at``.
+    several files, ``path`` is set for each of them by ``at``. ``session`` is the shortest id of the
+    session at ``path``, if the user named a session.
     """
 
     path: str = ""
+    session: str | None = None
     format: str | None = ask(
         None,
         f"Read the transcript as this format instead of detecting it ({_FORMATS}).",
@@ -184,6 +186,11 @@ class InputOptions(Record):
     strict: bool = flag(
         "Exit 4 if a line, or more than 10% of the text, is not recognized.", INPUT, MAY
     )
+
+    @property
+    def reference(self) -> str:
+        """What the user types to name this input again."""
+        return self.path if self.session is None else self.session
 
     def at(self, path: str) -> "InputOptions":
         """Return these options for one of several files."""

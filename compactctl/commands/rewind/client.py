@@ -94,7 +94,10 @@ def undo_by_client(options: RewindOptions) -> RewindResult:
 
 def is_tagged_by_client(options: RewindOptions, source: Source) -> bool:
     """Return whether ``group`` was tagged by a client, so that no archive has it."""
-    if not options.group or options.group.encode() not in b"".join(source.lines):
+    if options.group is None:
+        return False
+    # An argument may have bytes that are not UTF-8.
+    if options.group.encode("utf-8", "surrogateescape") not in b"".join(source.lines):
         return False
     return options.group in groups_by_client(options, source)
 
@@ -207,9 +210,9 @@ def _compactions_to_undo(
     options: RewindOptions, compactions: Sequence[ClientCompaction]
 ) -> tuple[ClientCompaction, ...]:
     """Return the compactions to undo; UsageError if ``to`` names none, or several."""
-    if options.group:
+    if options.group is not None:
         return tuple(compaction for compaction in compactions if options.group in compaction.groups)
-    if options.to:
+    if options.to is not None:
         ids = [compaction.id for compaction in compactions if compaction.id.startswith(options.to)]
         if len(ids) == 1:
             index = [compaction.id for compaction in compactions].index(ids[0])

@@ -74,6 +74,7 @@ class RewindResult(Record):
         redo_options: the options that lead back to the state before, if it was replaced.
         written: what was written, None if nothing was; its carried lines are not in ``after``.
         data: the restored state in chunks, if it goes to standard output.
+        same_as: the id of the session that this one was copied from, if that is as it was then.
         was_compacted: whether there was ever a compaction to undo.
         warnings: what the user should know.
     """
@@ -89,6 +90,7 @@ class RewindResult(Record):
     redo_options: str | None = None
     written: Written | None = None
     data: Iterable[bytes] | None = None
+    same_as: str | None = None
     was_compacted: bool = True
     warnings: tuple[str, ...] = ()
 

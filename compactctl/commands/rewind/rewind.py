@@ -8,6 +8,7 @@ from pathlib import Path
 
 from compactctl.clients.databases import is_in_database
 from compactctl.clients.fork import ForkedLines
+from compactctl.clients.stores import resume_command
 from compactctl.commands.client_sessions.native import before_interrupted_append
 from compactctl.commands.client_sessions.new_session import (
     check_outside_stores,
@@ -16,6 +17,7 @@ from compactctl.commands.client_sessions.new_session import (
     new_session,
 )
 from compactctl.commands.client_sessions.write import Destination, Written, append_to, write
+from compactctl.commands.copies import stored_original
 from compactctl.commands.operations.find_history import archive_advice, history_of, other_histories
 from compactctl.commands.operations.history import OperationHistory
 from compactctl.commands.operations.restorable import is_kept, reach, written_anew
@@ -138,17 +140,17 @@ def _write_archived(options: RewindOptions, source: Source, error: CompactctlErr
     except CompactctlError:
         raise error from None
     compactions = [step for step in history.archived if not step.is_rewind]
-    if options.group or not compactions:
+    if options.group is not None or not compactions:
         raise error
     place = _place(options)
-    if history.archive is not None and history.archive.others and not options.to:
+    if history.archive is not None and history.archive.others and options.to is None:
         raise type(error)(f"{error}; name a state with --to (see {history.archive.root.folder})")
-    if not (isinstance(error, ChangedError) or ((options.all or options.to) and place)):
+    is_named = options.all or options.to is not None
+    if not (isinstance(error, ChangedError) or (is_named and place)):
         raise type(error)(f"{error}; --all -o FILE writes the first state without it") from error
     if place is None:
         raise ChangedError(f"{error}; -o FILE writes the originals, without messages added since")
     archived, late = _with_late(options, history.before_newest)
-    is_named = options.to or options.all
     try:
         state = (
             _state_asked(options, archived)
@@ -165,10 +167,10 @@ def _write_archived(options: RewindOptions, source: Source, error: CompactctlErr
 def _check_never_compacted(options: RewindOptions, source: Source) -> None:
     """Raise ArchiveError if something cannot be undone, UsageError for an unknown group."""
     problem = _no_way_back(source, options.input.path)
-    groups = groups_by_client(options, source) if options.group else ()
+    groups = groups_by_client(options, source) if options.group is not None else ()
     if groups and not problem:
         raise UsageError(f"no group {options.group!r} is in effect; there are {', '.join(groups)}")
-    if problem or options.to or options.group:
+    if problem or options.to is not None or options.group is not None:
         text = f"{options.input.path}: no archive beside it and no compaction in it"
         raise ArchiveError(problem or text)
 
@@ -188,13 +190,16 @@ def _with_late(options: RewindOptions, history: OperationHistory) -> tuple[Opera
 
 
 def _check_options(options: RewindOptions) -> None:
-    chosen = [name for name in ("to", "group", "all") if getattr(options, name)]
-    if options.client and options.group:
+    is_named = {
+        "to": options.to is not None, "group": options.group is not None, "all": options.all,
+    }  # fmt: skip
+    chosen = [name for name, is_chosen in is_named.items() if is_chosen]
+    if options.client and options.group is not None:
         chosen = ["client", "group"]
     if len(chosen) > 1:
         names = " and ".join(f"--{name}" for name in chosen)
         raise UsageError(f"{names} cannot be used together")
-    if options.output.in_place and not (options.client or options.group):
+    if options.output.in_place and not (options.client or options.group is not None):
         raise UsageError("--in-place needs --client; other rewinds are in place anyway")
 
 
@@ -208,13 +213,13 @@ def _target(options: RewindOptions, source: Source, history: OperationHistory) -
         return RewindTarget(
             content=Content.from_chunks((interrupted,)), chain=history.timeline.in_effect
         )
-    if options.group:
+    if options.group is not None:
         if _place(options) is None and any(step.is_appended for step in history.chain):
             require_closed(options, source)
         return undo_group(options.group, history)
     other = _other_history(options, history)
-    if other is not None:
-        return replace(_reached(options, other, _state_named(options.to or "", other)), other=other)
+    if other is not None and options.to is not None:
+        return replace(_reached(options, other, _state_named(options.to, other)), other=other)
     state = _state_asked(options, history)
     target = _reached(options, history, state)
     is_elsewhere = _place(options) is not None or target.content.digest == source.digest
@@ -242,7 +247,7 @@ def _reached(options: RewindOptions, history: OperationHistory, state: _NamedSta
 
 
 def _state_asked(options: RewindOptions, history: OperationHistory) -> _NamedState:
-    if options.to:
+    if options.to is not None:
         return _state_named(options.to, history)
     return _NamedState(() if options.all else history.timeline.in_effect[:-1])
 
@@ -283,8 +288,10 @@ def _named(name: str, history: OperationHistory) -> dict[str, _NamedState]:
     They are named by the operations that led to them, also if only others name these, and by their
     digest, in full or by its first digits.
     """
+    if not name:
+        return {}
     by_operation = _named_by_operation(history.timeline)
-    by_digest = _named_by_digest(history) if history.archived and name else {}
+    by_digest = _named_by_digest(history) if history.archived else {}
     states = by_digest | by_operation
     short = name[:STATE_DIGITS] if _DIGEST.fullmatch(name) else name
     return {key: state for key, state in states.items() if key.startswith(short)}
@@ -415,9 +422,15 @@ def _publish(
         force=options.output.force,
         lineage=_other_folder(options, target),
     )
+    original = None if target.chain else stored_original(options.input.path)
     return replace(
         result,
-        written=Written(output=options.input.path, carried_lines=published.growth.lines),
+        written=Written(
+            output=options.input.path,
+            carried_lines=published.growth.lines,
+            continue_with=None if original is None else resume_command(original),
+        ),
+        same_as=None if original is None else original.id,
         redo_options=_redo_options(history, target),
         warnings=(*result.warnings, *published.warnings, *imported_note(options.input.path)),
     )

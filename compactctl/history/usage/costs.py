@@ -34,7 +34,7 @@ class Costs(Record):
 
     Attributes:
         prices: the table of prices.
-        rounds: the cost of each round; None if its model has no price.
+        rounds: the cost of each round; None if its model has no price, or if it was copied.
         input_by_category: the cost of input by category: that of each round is divided like its
             context.
         unpriced: the models without a price, with the number of their rounds.
@@ -74,7 +74,10 @@ class Costs(Record):
 def compute_costs(rounds: Sequence[Round], prices: PriceTable) -> Costs:
     """Return the cost of rounds; a price that is not in the table is never guessed."""
     round_costs = tuple(
-        _cost(round_, prices.price_for(round_.model, round_.usage.context)) for round_ in rounds
+        None
+        if round_.is_copied
+        else _cost(round_, prices.price_for(round_.model, round_.usage.context))
+        for round_ in rounds
     )
     input_by_category: Counter[str] = Counter()
     for cost, shares in zip(round_costs, context_shares(rounds), strict=True):
@@ -83,7 +86,7 @@ def compute_costs(rounds: Sequence[Round], prices: PriceTable) -> Costs:
     unpriced_models = (
         round_.model or "unknown"
         for round_, cost in zip(rounds, round_costs, strict=True)
-        if not cost
+        if not cost and not round_.is_copied
     )
     return Costs(
         prices=prices,

@@ -18,7 +18,7 @@ from compactctl.tokens.meter import Meter
 
 K = TypeVar("K", bound=str)
 
-RoundMark = Literal["compacted", "compactctl", "fell", "missed", "model", "idle"]
+RoundMark = Literal["compacted", "compactctl", "fell", "missed", "model", "idle", "copied"]
 
 # How long providers cache a prompt that is not used again, in seconds: Anthropic for five minutes,
 # or an hour if the client asks for it; OpenAI usually for five to ten minutes.
@@ -76,7 +76,8 @@ class Round(Record):
             ``fell`` the context shrank by more than a tenth; ``missed`` less than half of what was
             sent before was read from a cache that had worked, and neither a compaction nor a
             change of model explains that; ``model`` the model changed; ``idle`` nothing was sent
-            for longer than a cache lasts.
+            for longer than a cache lasts; ``copied`` the session that this one was forked from
+            sent it, which is in no total.
     """
 
     place: RoundPlace
@@ -92,6 +93,11 @@ class Round(Record):
     marks: tuple[RoundMark, ...]
 
     @property
+    def is_copied(self) -> bool:
+        """Whether the session that this one was forked from sent it."""
+        return "copied" in self.marks
+
+    @property
     def is_output_reported(self) -> bool:
         """Whether the size of the answer was reported; otherwise it is counted."""
         return self.usage.output is not None
@@ -103,45 +109,53 @@ class Round(Record):
 
 
 class Rounds(Record):
-    """All rounds of a session in file order, and how many requests its subagents made."""
+    """All rounds of a session in file order, and how many requests its subagents made.
+
+    Totals are those of the requests that the session itself sent.
+    """
 
     rounds: tuple[Round, ...]
     subagent_requests: int
 
     @property
+    def sent_rounds(self) -> tuple[Round, ...]:
+        """The rounds that the session itself sent."""
+        return tuple(round_ for round_ in self.rounds if not round_.is_copied)
+
+    @property
     def turns(self) -> int:
         """Number of turns with a round."""
-        return len({(r.place.conversation, r.place.turn) for r in self.rounds})
+        return len({(r.place.conversation, r.place.turn) for r in self.sent_rounds})
 
     @property
     def sent(self) -> int:
         """The sum of ``Round.sent``, in tokens."""
-        return sum(r.sent for r in self.rounds)
+        return sum(r.sent for r in self.sent_rounds)
 
     @property
     def cache_read(self) -> int:
         """The part of ``sent`` that was read from a cache."""
-        resent = [r.usage.resent.cache_read or 0 for r in self.rounds if r.usage.resent]
-        return sum(r.usage.cache_read or 0 for r in self.rounds) + sum(resent)
+        resent = [r.usage.resent.cache_read or 0 for r in self.sent_rounds if r.usage.resent]
+        return sum(r.usage.cache_read or 0 for r in self.sent_rounds) + sum(resent)
 
     @property
     def cache_reports(self) -> int:
         """Number of rounds that report cache reads, even of 0 tokens."""
-        return sum(r.usage.cache_read is not None for r in self.rounds)
+        return sum(r.usage.cache_read is not None for r in self.sent_rounds)
 
     @property
     def cache_miss_tokens(self) -> int:
         """Upper limit of the tokens sent before that were not read from a cache."""
-        return sum(r.cache_miss_tokens or 0 for r in self.rounds)
+        return sum(r.cache_miss_tokens or 0 for r in self.sent_rounds)
 
     @property
     def output(self) -> int:
         """The size of all answers, in tokens."""
-        return sum(r.output for r in self.rounds)
+        return sum(r.output for r in self.sent_rounds)
 
     def count_marked(self, *marks: RoundMark) -> int:
         """Count the rounds that have all of these marks."""
-        return sum(set(marks).issubset(r.marks) for r in self.rounds)
+        return sum(set(marks).issubset(r.marks) for r in self.sent_rounds)
 
 
 def find_rounds(transcript: Transcript, meter: Meter) -> Rounds:
@@ -192,7 +206,8 @@ def _rounds(
         step_counts[request.turn] += 1
         entered = tokens_by_message[span.new_indices.start : span.new_indices.stop]
         idle = _idle(span, messages)
-        marks = tuple(_marks(span, messages, edits, idle))
+        copied: tuple[RoundMark, ...] = ("copied",) if first.id in transcript.session.copied else ()
+        marks = (*_marks(span, messages, edits, idle), *copied)
         usage = _plausible(
             replace(
                 request.usage,

@@ -24,7 +24,7 @@ _RELEASE = re.compile(r"\d+(\.\d+)*\w*", re.ASCII)
 def encode_operation(operation: Operation) -> bytes:
     """Encode an operation, with the version of the layout, as JSON in ASCII."""
     record = {"version": VERSION, **to_builtins(operation, enc_hook=dict)}
-    for name in ("appended", "records"):
+    for name in ("appended", "records", "size"):
         if not record[name]:
             del record[name]
     return json.dumps(record).encode("ascii")

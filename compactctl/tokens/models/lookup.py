@@ -47,6 +47,7 @@ class ModelInfo(Record):
             none.
         rule: how that row was found.
         long_window: a longer window that the model can also have; None if it has only one.
+        asks_for_long_window: whether the name itself asks for the long window, as in "…[1m]".
         is_input_only: whether the window holds only input, without the answer.
         keeps_reasoning: whether earlier turns' reasoning is read again, for models with encrypted
             reasoning.
@@ -64,6 +65,7 @@ class ModelInfo(Record):
     matched_prefix: str
     rule: Rule
     long_window: int | None = None
+    asks_for_long_window: bool = False
     is_input_only: bool = False
     keeps_reasoning: bool = False
     user_row: UserModel | None = None
@@ -120,6 +122,18 @@ def resolve_model(name: str | None, user_models: UserModelTable = NO_USER_MODELS
     )
 
 
+def window_in_use(model: ModelInfo, recorded: int | None, answered: int) -> int:
+    """Return the window that a client has recorded, else the model's, as far as that can be true.
+
+    A client may record the window of another model than the one that was asked: it is at least what
+    the model's name asks for, and holds the largest request that was ``answered``.
+    """
+    window = recorded or model.window
+    if model.asks_for_long_window:
+        window = max(window, model.window)
+    return window if answered <= window else smallest_window_for(model, answered)
+
+
 def smallest_window_for(model: ModelInfo, tokens: int) -> int:
     """Return the smallest window of the model's family that holds ``tokens``.
 
@@ -169,6 +183,7 @@ def _built_in(name: str | None) -> ModelInfo:
         matched_prefix=row.match,
         rule=row.rule,
         long_window=None if asks_for_long_window else row.long_window,
+        asks_for_long_window=asks_for_long_window,
         is_input_only=row.match in table.INPUT_ONLY_WINDOWS and not asks_for_long_window,
         keeps_reasoning=row.match.startswith(table.KEEP_REASONING),
     )

@@ -55,6 +55,7 @@ _MARK_LABELS: Mapping[RoundMark, str] = {
     "fell": "fell",
     "missed": "cache miss",
     "idle": "idle before",
+    "copied": "of the parent session",
 }
 # A limit higher than this many times the largest request would flatten the chart.
 _MAX_LIMIT_RATIO = 3
@@ -342,7 +343,7 @@ def _cost_chart(columns: Sequence[RequestColumn]) -> Chart | None:
 def _totals(result: StatsResult, timeline: Timeline) -> Iterator[tuple[str, str]]:
     """Yield figures of all requests together, each with its description."""
     rounds = timeline.rounds
-    yield f"{len(rounds.rounds):,}", f"requests in {plural(rounds.turns, 'turn')}"
+    yield f"{len(rounds.sent_rounds):,}", f"requests in {plural(rounds.turns, 'turn')}"
     yield f"{rounds.sent:,}", "input tokens of all requests"
     if rounds.cache_reports:
         yield share_text(rounds.cache_read / max(1, rounds.sent)), "of them read from the cache"

@@ -100,9 +100,11 @@ def _bad_files(result: BatchResult) -> Iterator[ScreenItem]:
             more = plural(count - _MAX_CONVERSATIONS, "more conversation")
             yield f"{more} of {line_text(path)} like these; --report lists all"
     commands = {row.status: command for row in reversed(rows) if (command := next_command(row))}
-    for command in islice(dict.fromkeys(reversed(commands.values())), _MAX_COMMANDS):
-        yield Verbatim(labeled("next", command))
     yield ""
+    if commands:
+        for command in islice(dict.fromkeys(reversed(commands.values())), _MAX_COMMANDS):
+            yield Verbatim(labeled("next", command))
+        yield ""
 
 
 def _bad_file(row: BatchRow, result: BatchResult) -> Fact:
@@ -218,13 +220,13 @@ def _totals(result: BatchResult) -> Iterator[Fact]:
         yield Fact("not recognized", f"{totals.opaque_lines:>11,} of these lines")
     if len(totals.counters) > 1:
         for counter in totals.counters:
-            yield Fact("tokens", _counted_by(counter, result))
+            yield Fact("counted", _counted_by(counter, result))
         yield Fact("", "not added up, since the counters differ")
         return
     by = f", counted with {totals.counters[0]}" if totals.counters else ""
     before = totals.tokens_before or 0
     what = f"{tokens_text(before)} in {plural(totals.messages, 'message')}{by}"
-    yield Fact("before" if result.options.compacts else "tokens", what)
+    yield Fact("before" if result.options.compacts else "counted", what)
     if totals.tokens_after is not None and totals.saved is not None:
         yield Fact("after", tokens_text(totals.tokens_after))
         share = share_text(totals.saved / max(1, before))

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from compactctl.commands.batch.batch import BatchResult
 from compactctl.commands.batch.options import BatchGates
 from compactctl.commands.batch.report_format import Flag
-from compactctl.commands.batch.row import MAX_FAULTS, BatchRow, severity
+from compactctl.commands.batch.row import BatchRow, severity
 from compactctl.errors import GATE_FAILED
 from compactctl.records import Record
 from compactctl.store.files.objects import is_object
@@ -18,6 +18,7 @@ from compactctl.views.growth import growth_failures
 from compactctl.views.terminal.text import limit_text, shell_path
 
 _BASELINE = "--baseline"
+_SHOWN_FAULTS = 3
 _FLAG_TEXTS: Mapping[Flag, str] = {
     "opaque": "lines or text not recognized",
     "orphans": "tool calls without results, or results without calls",
@@ -122,7 +123,7 @@ def _refused_text(row: BatchRow) -> str:
     """Return the rules and lines of what is refused, of the transcript before any stage."""
     if not row.refused:
         return "the provider or the client refuses the result; see compactctl check"
-    places = [f"{fault.rule} on line {fault.line:,}" for fault in row.refused[:MAX_FAULTS]]
+    places = [f"{fault.rule} on line {fault.line:,}" for fault in row.refused[:_SHOWN_FAULTS]]
     more = len(row.refused) - len(places)
     return ", ".join((*places, f"{more:,} more") if more else places)
 

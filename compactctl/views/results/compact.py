@@ -60,6 +60,7 @@ from compactctl.views.terminal.text import (
     share_text,
     shell_path,
     size_text,
+    typed_command,
 )
 
 _DRY_RUN = "dry run: no transcript was written"
@@ -132,7 +133,7 @@ def compact_document(result: CompactResult) -> dict[str, Any]:
         "after": encoded(result.change.after),
         "operation": result.change.operation,
         **written_fields(written or result.earlier),
-        "archivedOut": result.options.archived_out if written else None,
+        "archivedOut": result.options.archived_out if written or result.earlier else None,
         "planOut": result.options.plan_out,
         "leftOutFrom": written.left_out_from if written else None,
         "redone": encoded(result.undone),
@@ -242,8 +243,8 @@ def _fate_reasons(result: CompactResult) -> Iterator[str]:
 
 def answer_line(result: CompactResult) -> Accent:
     """Return the size before and after, and by how much it misses the target."""
-    before, after = _sizes(result)
-    where = "in the next request" if _is_single(result) else "in all conversations"
+    before, after = result.outcome.sizes.before, result.outcome.sizes.after
+    where = "in the next request" if result.outcome.is_single else "in all conversations"
     if result.opaque and not result.outcome.before.messages:
         lines = plural(len({opaque.line for opaque in result.opaque}), "line")
         return Accent(f"nothing to compact: {lines} not recognized, no message found", "bold red")
@@ -269,11 +270,11 @@ def _verdict_text(result: CompactResult) -> str:
 def share_line(result: CompactResult) -> str:
     """Return how much of the conversation is left, and what else the next request contains."""
     size = result.outcome.conversation
-    what = "the conversation" if _is_single(result) else "all conversations"
+    what = "the conversation" if result.outcome.is_single else "all conversations"
     tokens = f"{size.after:,} of {size.original:,} tokens"
     line = f"kept {share_text(size.share)} of {what} ({tokens})"
     rest = _fixed_tokens(result)
-    if not _is_single(result) or rest <= 0:
+    if not result.outcome.is_single or rest <= 0:
         return line
     return f"{line}; system prompt, tools and overhead add {rest:,}"
 
@@ -281,19 +282,6 @@ def share_line(result: CompactResult) -> str:
 def _fixed_tokens(result: CompactResult) -> int:
     """Return the tokens of the next request beside the conversation."""
     return result.outcome.after.request_tokens - result.outcome.conversation.after
-
-
-def _is_single(result: CompactResult) -> bool:
-    before, after = result.outcome.before, result.outcome.after
-    return before.largest_counted == before.tokens and after.largest_counted == after.tokens
-
-
-def _sizes(result: CompactResult) -> tuple[int, int]:
-    """Return the tokens before and after: of the next request, or of all conversations."""
-    before, after = result.outcome.before, result.outcome.after
-    if _is_single(result):
-        return before.request_tokens, after.request_tokens
-    return before.tokens, after.tokens
 
 
 def _limit_text(result: CompactResult) -> str:
@@ -308,10 +296,11 @@ def _advice_on_size(result: CompactResult) -> str:
     """Return the smallest size that can be reached, or what would free more."""
     size, after = result.outcome.conversation, result.outcome.after
     fixed = _fixed_tokens(result)
-    if _is_single(result) and fixed >= result.limit:
-        alone = f"system prompt, tools and overhead alone take {fixed:,}"
+    if result.outcome.is_single and fixed >= result.limit:
+        alone = f"of which system prompt, tools and overhead take {fixed:,}"
         return (
-            f"{result.limit:,} tokens cannot be reached: {alone}; use --keep, or a larger --target"
+            f"stopped at {after.request_tokens:,} tokens, above the {result.limit:,} asked for, "
+            f"{alone}; use --keep, or a larger --target"
         )
     is_protected = result.plan.protect.keep_turns != 0
     ways = "--keep-turns 0 or other --stages" if is_protected else "other --stages"
@@ -320,10 +309,10 @@ def _advice_on_size(result: CompactResult) -> str:
         return advice
     share = result.options.recipe.plan.keep
     if share is None:
-        size_asked, smallest = f"{result.limit:,} tokens", f"{after.request_tokens:,}"
+        asked, smallest = f"{result.limit:,}", f"{after.request_tokens:,} tokens"
     else:
-        size_asked, smallest = percent_text(share), share_text(size.share)
-    return f"{size_asked} cannot be reached: what must stay takes {smallest}; {advice}"
+        asked, smallest = percent_text(share), share_text(size.share)
+    return f"stopped at {smallest}, above the {asked} asked for: the rest must stay; {advice}"
 
 
 def _has_tried(record: StageRecord) -> bool:
@@ -344,11 +333,13 @@ def _advice_on_nothing(result: CompactResult) -> Iterator[str]:
 
 def _stage_table(result: CompactResult) -> Table:
     """Return a row per stage, and what the request holds less beside the messages."""
-    before, after = _sizes(result)
+    before, after = result.outcome.sizes.before, result.outcome.sizes.after
     counted = result.outcome.before.tokens - result.outcome.after.tokens
     overhead = before - after - counted
     rows = [
-        (record.name, f"{record.tokens_saved:,}", changes_text(record)) for record in result.stages
+        (record.name, f"{record.tokens_saved:,}", changes_text(record))
+        for record in result.stages
+        if record.outcome != "not-needed"
     ]
     if overhead:
         # The estimate of what is not in the transcript may grow although messages were removed.
@@ -574,7 +565,7 @@ def _rescue_answer(result: RescueResult) -> Accent:
         changed = f"{result.tokens_before:,} → " if done.compacted else ""
         size = f"{changed}at least {after:,} tokens"
         return Accent(f"{size}: unknown how much is free ({base})", "bold")
-    if not (done.compacted or done.end is not None or done.written is not None):
+    if not _is_changed(done):
         what = "nothing to rescue" if free >= 0 else "nothing can be removed"
         return Accent(f"{what}: {after:,} tokens, {state}", "bold" if free >= 0 else "bold red")
     style: TextStyle = "bold" if free > 0 else "bold red"
@@ -592,12 +583,36 @@ def _whose_fix(result: CompactResult, remaining: Iterable[Fault]) -> str:
 def _rescue_lines(result: RescueResult) -> Iterator[str]:
     done = result.compacted
     if result.earlier is not None:
-        path = shell_path(done.options.input.path)
-        yield labeled("another", f"compactctl compact {path} --force")
+        again = typed_command("compactctl rescue", done.options.input.reference, ["--force"])
+        yield labeled("again", again)
     if done.written is not None:
         yield from written_lines(done.written)
         yield undo_line(done.written)
+    smaller = _smaller_target(result)
+    if smaller is not None:
+        options = ["--target", f"{smaller}k"]
+        command = typed_command("compactctl rescue", done.options.input.reference, options)
+        yield labeled("smaller", command)
     yield from resume_lines(result.continue_with)
+
+
+def _smaller_target(result: RescueResult) -> int | None:
+    """Return about half the size in thousands of tokens, if there was no need to free any.
+
+    None if half of it is mostly what is sent beside the conversation.
+    """
+    done, half = result.compacted, result.tokens_after // 2
+    if result.earlier is not None or done.earlier is not None or done.remaining:
+        return None
+    is_larger = _is_changed(done) or half < 2 * _fixed_tokens(done)
+    if is_larger or result.tokens_after > done.measure.limits.base_tokens:
+        return None
+    thousands = half // 1_000
+    return thousands - thousands % 10 ** (len(str(thousands)) - 1) or None
+
+
+def _is_changed(result: CompactResult) -> bool:
+    return result.compacted or result.end is not None or result.written is not None
 
 
 def rescue_document(result: RescueResult) -> dict[str, Any]:

@@ -158,4 +158,4 @@ def _link_text(link: MessageLink) -> str:
 
 def _command(result: ExplainResult, back: RestoreCommand) -> str:
     option = f" --group {shell_path(back.group)}" if back.way == "group" else _OPTIONS[back.way]
-    return f"compactctl rewind {shell_path(result.options.input.path)}{option}"
+    return f"compactctl rewind {shell_path(result.options.input.reference)}{option}"

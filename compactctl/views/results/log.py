@@ -1,19 +1,20 @@
 """The compactions of a transcript, and the groups of each."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from compactctl.commands.inspect.log import LogEntry, LogResult
+from compactctl.commands.inspect.log import LogEntry, LogResult, StateCommand
 from compactctl.commands.operations.history import ReplacedState
 from compactctl.commands.operations.steps import OperationStep
 from compactctl.model.client_compaction import ClientCompaction
 from compactctl.model.operation import Operation, OperationKind
 from compactctl.views.encode import encoded, record
-from compactctl.views.facts import clock_text, labeled, utc_text, warning_lines
-from compactctl.views.terminal.screen import ScreenItem
+from compactctl.views.facts import clock_text, utc_text, warning_lines
+from compactctl.views.terminal.screen import ScreenItem, Verbatim
 from compactctl.views.terminal.tables import number, table, text
 from compactctl.views.terminal.text import line_text, one_line, path_name, shell_path, size_text
 
+_FIRST = "the original"
 _TO_THE_MINUTE = len("2026-01-31 12:00")
 _OPERATION = (
     "head",
@@ -27,6 +28,7 @@ _OPERATION = (
     "before",
     "after",
     "stages",
+    "size",
 )
 
 # What an operation without stages did, before its detail.
@@ -47,8 +49,18 @@ def log_document(result: LogResult) -> dict[str, Any]:
     return {
         "schema": "compactctl.log/1",
         "path": result.options.input.path,
-        **record(result, without=("options", "advice")),
+        **record(result, without=("options", "advice", "states", "client_states")),
+        "states": _state_documents(result, result.states),
+        "clientStates": _state_documents(result, result.client_states),
     }
+
+
+def _state_documents(result: LogResult, states: Sequence[StateCommand]) -> list[dict[str, Any]]:
+    name = shell_path(result.options.input.reference)
+    return [
+        {"state": state.state or None, "command": f"compactctl rewind {name} {state.options}"}
+        for state in states
+    ]
 
 
 def log_messages(result: LogResult) -> Iterator[str]:
@@ -61,11 +73,12 @@ def _operations(result: LogResult) -> Iterator[ScreenItem]:
         number("#"),
         text("Operation"),
         text("When (UTC)", spare=2),
-        text("Tokens", spare=1),
+        text("Next request", spare=1),
         number("Archive", spare=3),
         text("", "end", min_width=9),
     )
     yield table(columns, map(_cells, result.operations))
+    yield from _states(result, result.states)
     yield from _groups(result)
     if result.lost:
         yield ""
@@ -104,17 +117,15 @@ def _cells(entry: LogEntry) -> tuple[str, ...]:
 
 
 def _tokens(operation: Operation) -> str:
-    """Return the tokens before and after, if the recorded stages still have them."""
-    stages = operation.stages
-    if not stages or operation.detail:
-        return ""
-    return f"{stages[0].tokens_before:,} → {stages[-1].tokens_after:,}"
+    """Return the tokens of the next request before and after, if they are recorded."""
+    size = operation.size
+    return f"{size.before:,} → {size.after:,}" if size and not operation.detail else ""
 
 
 def _state(operation: Operation, *, in_effect: bool) -> str:
     if operation.kind == "rewind":
         how = ", appended" if operation.appended else ""
-        return f"back to {operation.head or 'the first state'}{how}"
+        return f"to {operation.head or _FIRST}{how}"
     appended = "appended" if operation.appended else ""
     what = _CHANGES.get(operation.kind, "")
     detail = " ".join(filter(None, (what, one_line(operation.detail))))
@@ -146,8 +157,17 @@ def _groups(result: LogResult) -> Iterator[ScreenItem]:
     )
 
 
-def _rewind_text(result: LogResult) -> str:
-    return f"compactctl rewind {shell_path(result.options.input.path)}"
+def _states(result: LogResult, states: Sequence[StateCommand]) -> Iterator[ScreenItem]:
+    """Yield for each state the command that returns to it, whole and on a line of its own."""
+    if not states:
+        return
+    yield ""
+    yield "Return to"
+    name = shell_path(result.options.input.reference)
+    width = max(len(state.state or _FIRST) for state in states)
+    for state in states:
+        label = state.state or _FIRST
+        yield Verbatim(f"  {label:<{width}}  compactctl rewind {name} {state.options}")
 
 
 def _count(number: int | None) -> str:
@@ -178,9 +198,7 @@ def _by_client(result: LogResult) -> Iterator[ScreenItem]:
         yield ""
     yield f"Compactions by {result.by_client[0].client}"
     yield table(columns, map(_client_cells, result.by_client))
-    yield labeled("undo", f"{_rewind_text(result)} --client")
-    if any(compaction.groups for compaction in result.by_client):
-        yield labeled("or any", f"{_rewind_text(result)} --group COMPACTION")
+    yield from _states(result, result.client_states)
 
 
 def _client_cells(compaction: ClientCompaction) -> tuple[str, ...]:
@@ -213,7 +231,7 @@ def _entry(entry: LogEntry) -> dict[str, Any]:
 
 def _unrecorded(step: OperationStep) -> dict[str, Any]:
     """Return the same fields for a compaction inside the transcript; null if unknown."""
-    unknown = dict.fromkeys(("recordedAt", "toolVersion", "counter", "before", "after"))
+    unknown = dict.fromkeys(("recordedAt", "toolVersion", "counter", "before", "after", "size"))
     return {
         "head": step.id,
         "kind": "compact",

@@ -15,7 +15,7 @@ from compactctl.views.facts import (
     written_lines,
 )
 from compactctl.views.terminal.screen import Accent, Fact, Facts, ScreenItem
-from compactctl.views.terminal.text import path_name, plural, shell_path, size_text
+from compactctl.views.terminal.text import one_line, path_name, plural, shell_path, size_text
 
 
 def rewind_terminal(result: RewindResult) -> Iterator[ScreenItem]:
@@ -36,6 +36,7 @@ def rewind_document(result: RewindResult) -> dict[str, Any]:
         "checked": result.options.check,
         "moved": result.moved,
         **record(result, only=("undone", "in_effect")),
+        "sameAs": result.same_as,
         "carriedBytes": result.appended.carried,
         "byClient": encoded(result.by_client),
         "before": encoded(result.change.before),
@@ -58,9 +59,11 @@ def rewind_messages(result: RewindResult) -> Iterator[str]:
     yield from written_lines(written, *sizes)
     if written.archive and not result.redo_options:
         yield undo_line(written)
+    if result.same_as is not None:
+        yield labeled("same as", f"{one_line(result.same_as)}, the original, which never changed")
     yield from resume_lines(written.continue_with)
     if result.redo_options:
-        name = shell_path(written.forked_to or result.options.input.path)
+        name = shell_path(written.forked_to or result.options.input.reference)
         yield labeled("redo", f"compactctl rewind {name} {result.redo_options}")
 
 

@@ -25,6 +25,7 @@ _MARK_LABELS: dict[RoundMark, str] = {
     "compactctl": "compactctl compacted",
     "fell": "context fell",
     "missed": "cache missed",
+    "copied": "of the parent session",
 }
 _MINUTE, _HOUR, _DAY = 60, 3_600, 86_400
 # Shown by tool instead of by category.
@@ -90,7 +91,7 @@ def rounds_terminal(rounds: Rounds, costs: Costs | None = None) -> Iterator[Scre
 
 
 def _sent_text(rounds: Rounds) -> str:
-    count = f"{plural(len(rounds.rounds), 'round')} in {plural(rounds.turns, 'turn')}"
+    count = f"{plural(len(rounds.sent_rounds), 'round')} in {plural(rounds.turns, 'turn')}"
     sent = f"{count}: {rounds.sent:,} tokens sent"
     if not rounds.cache_reports:
         return f"{sent}, cache use not reported"
@@ -155,7 +156,7 @@ def _total_cells(rounds: Rounds, costs: Costs | None) -> tuple[str, ...]:
     return (
         "total",
         "",
-        f"{sum(r.usage.context for r in rounds.rounds):,}",
+        f"{sum(r.usage.context for r in rounds.sent_rounds):,}",
         "",
         f"{rounds.cache_read:,}" if is_cache_known else "",
         f"{rounds.cache_miss_tokens:,}" if is_cache_known else "",
@@ -210,9 +211,12 @@ def _entered_text(round_: Round) -> str:
 
 def _facts(rounds: Rounds) -> Iterator[Fact]:
     """Yield what the table does not show."""
+    n_copied = len(rounds.rounds) - len(rounds.sent_rounds)
+    if n_copied:
+        yield Fact("not included", f"{plural(n_copied, 'round')} of the parent session")
     if rounds.subagent_requests:
         yield Fact("not listed", f"{plural(rounds.subagent_requests, 'request')} of subagents")
-    resent = rounds.sent - sum(r.usage.context for r in rounds.rounds)
+    resent = rounds.sent - sum(r.usage.context for r in rounds.sent_rounds)
     if resent:
         yield Fact("sent again", f"{resent:,} tokens, by tools of the provider")
     if rounds.cache_reports:
@@ -220,7 +224,7 @@ def _facts(rounds: Rounds) -> Iterator[Fact]:
         tokens = f"at most {rounds.cache_miss_tokens:,} tokens"
         where = f"in {plural(missed, 'round')}, {idle:,} of them after idle gaps"
         yield Fact("cache misses", f"{tokens} {where}")
-    n_counted = sum(not r.is_output_reported for r in rounds.rounds)
+    n_counted = sum(not r.is_output_reported for r in rounds.sent_rounds)
     if n_counted:
         yield Fact("output", f"counted for {plural(n_counted, 'round')} (~), not reported")
     by_client, by_compactctl = rounds.count_marked("compacted"), rounds.count_marked("compactctl")
@@ -293,7 +297,8 @@ def _round_cost_fields(cost: RoundCost) -> dict[str, float]:
 
 def _total_fields(rounds: Rounds) -> dict[str, int]:
     return {
-        "rounds": len(rounds.rounds),
+        "rounds": len(rounds.sent_rounds),
+        "copiedRounds": len(rounds.rounds) - len(rounds.sent_rounds),
         "turns": rounds.turns,
         "subagentRequests": rounds.subagent_requests,
         "sentTokens": rounds.sent,

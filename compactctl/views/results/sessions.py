@@ -5,12 +5,13 @@ from typing import Any
 
 from compactctl.clients.session import Session
 from compactctl.clients.stores import may_fork, store_named
-from compactctl.commands.reading.candidates import Candidate, Candidates
+from compactctl.commands.measuring.session_size import Certainty
+from compactctl.commands.reading.candidates import Candidate
 from compactctl.commands.reading.discover import is_compacted_name
 from compactctl.commands.session_finder import SessionChoices
-from compactctl.commands.sessions import CLIENT_RECORD, SessionRow, SessionsResult
+from compactctl.commands.sessions import SessionRow, SessionsResult
 from compactctl.views.facts import labeled, utc_text, warning_lines
-from compactctl.views.terminal.screen import ScreenItem
+from compactctl.views.terminal.screen import ScreenItem, Verbatim
 from compactctl.views.terminal.tables import Column, Table, bar, number, table, text
 from compactctl.views.terminal.text import (
     age_text,
@@ -18,7 +19,6 @@ from compactctl.views.terminal.text import (
     one_line,
     plural,
     project_text,
-    safe_text,
     shell_path,
     size_text,
     typed_command,
@@ -34,6 +34,13 @@ _COLUMNS: tuple[Column, ...] = (
     number("Full"),
     text("", spare=6),
     text("Note", spare=5),
+)
+_SIGNS: dict[Certainty, str] = {"exact": "", "about": "~", "at least": "≥"}
+_FILE_COLUMNS: tuple[Column, ...] = (
+    text("File", "end"),
+    number("Size"),
+    text("Written"),
+    text("Format", spare=1),
 )
 _TITLE_WIDTH = 48
 _BAR_WIDTH = 8
@@ -97,15 +104,14 @@ def session_table(rows: Sequence[SessionRow], now: float, home: str) -> Table:
 def _session_cells(row: SessionRow, now: float, home: str) -> tuple[str, ...]:
     session, details = row.session, row.session.details
     share = row.least_ratio
-    sign = "" if row.at_least is None else "≥"
-    context = row.context if row.at_least is None else row.at_least
+    sign = "" if row.size is None else _SIGNS[row.size.certainty]
     return (
         one_line(row.short_id),
         store_named(session.entry.client).title,
         age_text(now - session.entry.modified),
         one_line(details.title, _TITLE_WIDTH),
         project_text(details.project, home),
-        "" if context is None else f"{sign}{context:,}",
+        "" if row.size is None else f"{sign}{row.size.tokens:,}",
         "" if share is None else f"{sign}{share:.0%}",
         "" if share is None else bar(share, _BAR_WIDTH),
         ", ".join(_notes(session)),
@@ -141,7 +147,7 @@ def _session_document(row: SessionRow) -> dict[str, Any]:
         "model": details.model or None,
         "contextTokens": row.context,
         "contextAtLeast": row.at_least,
-        "contextSource": None if row.context is None else CLIENT_RECORD,
+        "contextSource": None if row.size is None else row.size.source,
         "windowTokens": row.window,
         "windowRatio": None if row.ratio is None else round(row.ratio, 4),
         "kind": details.kind,
@@ -152,19 +158,38 @@ def _session_document(row: SessionRow) -> dict[str, Any]:
 
 
 def choices_terminal(
-    choices: SessionChoices, command: str, options: Sequence[str] = ()
+    choices: SessionChoices, command: str, options: Sequence[str], *, numbered: bool
 ) -> Iterator[ScreenItem]:
-    """Yield the output: why no session was chosen, the sessions, and what to type.
+    """Yield the output: why nothing was chosen, sessions and transcripts, and what to type.
 
-    ``options`` are those that the user typed.
+    ``options`` are those that the user typed. With ``numbered``, a number is typed; else one of the
+    commands.
     """
     yield f"{command}: {line_text(choices.why)}:"
     yield ""
-    yield session_table(choices.rows, choices.now, choices.home)
-    yield ""
+    if choices.rows:
+        rows = session_table(choices.rows, choices.now, choices.home)
+        yield _numbered(rows, 1) if numbered else rows
+        yield ""
     if choices.more:
         yield f"{plural(choices.more, 'older session')} not shown"
-    yield f"type: {typed_command(command, choices.rows[0].short_id, options)}"
+    files = choices.files
+    if files.files:
+        cells = [_candidate_cells(candidate, choices.now) for candidate in files.files]
+        grid = table(_FILE_COLUMNS, cells)
+        yield _numbered(grid, len(choices.rows) + 1) if numbered else grid
+        yield ""
+    if files.more:
+        yield f"{plural(files.more, 'older file')} not shown"
+    if not numbered:
+        for reference in choices.references:
+            yield Verbatim(typed_command(command, reference, options))
+
+
+def _numbered(grid: Table, first: int) -> Table:
+    """Return a table with a number before each row."""
+    rows = [(f"{position}", *row) for position, row in enumerate(grid.rows, first)]
+    return table((number("#"), *grid.columns), rows)
 
 
 def chosen_line(row: SessionRow, now: float, home: str) -> str:
@@ -178,46 +203,10 @@ def chosen_line(row: SessionRow, now: float, home: str) -> str:
     return f"{client} session {one_line(row.short_id)}{title}, {age}{where}"
 
 
-def candidates_terminal(
-    candidates: Candidates, command: str, now: float, options: Sequence[str] = ()
-) -> Iterator[ScreenItem]:
-    """Yield the output: the files and what to type; ``now`` is in seconds since the epoch.
-
-    ``options`` are those that the user typed.
-    """
-    if not candidates.files:
-        yield _nothing_found(candidates, command)
-        return
-    where = "Compacted in this folder" if candidates.compacted else "In this folder"
-    yield f"{command}: which transcript? {where}, newest first:"
-    yield ""
-    columns = (
-        text("File", "end"),
-        number("Size"),
-        text("Written"),
-        text("Format", spare=1),
-    )
-    yield table(columns, [_candidate_cells(candidate, now) for candidate in candidates.files])
-    yield ""
-    if candidates.more:
-        yield f"{plural(candidates.more, 'older file')} not shown"
-    names = [candidate.name for candidate in candidates.files]
-    originals = [name for name in names if not is_compacted_name(name)]
-    best = names[0] if candidates.compacted or not originals else originals[0]
-    yield f"type: {typed_command(command, best, options)}"
-
-
-def _nothing_found(candidates: Candidates, command: str) -> str:
-    folder = safe_text(str(candidates.folder))
-    if candidates.compacted:
-        return (
-            f"{command}: no compacted transcript in {folder}. Name one ({command} "
-            "run.compacted.jsonl) or pipe one in."
-        )
-    return (
-        f"{command}: no transcript in {folder}. Name one ({command} run.jsonl), pipe one in, or "
-        "list those of a folder with compactctl batch FOLDER."
-    )
+def only_line(path: str) -> str:
+    """Return which transcript was chosen because there is no other one, on one line."""
+    kind = "compacted transcript" if is_compacted_name(path) else "transcript"
+    return f"{line_text(path)}, the only {kind} in this folder"
 
 
 def _candidate_cells(candidate: Candidate, now: float) -> tuple[str, ...]:

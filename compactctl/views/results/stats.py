@@ -19,7 +19,7 @@ from compactctl.views.encode import (
     record,
     verdict_fields,
 )
-from compactctl.views.facts import omission_counts, omissions_text, warning_lines
+from compactctl.views.facts import labeled, omission_counts, omissions_text, warning_lines
 from compactctl.views.faults import fault_rows, verdict
 from compactctl.views.other_systems import STATS, foreign_records
 from compactctl.views.results.request import answer_lines, count_text, request_table
@@ -150,14 +150,15 @@ def _message_text(message: LargeMessage) -> str:
 
 def _pointers(result: StatsResult) -> Iterator[ScreenItem]:
     """Yield the commands that say more, whole on their lines."""
-    path = result.options.input.path
-    if path == STANDARD_STREAM:
+    reference = result.options.input.reference
+    if reference == STANDARD_STREAM:
         return
     yield ""
     if not result.options.details:
-        command = typed_command("compactctl stats --details", path)
-        yield Verbatim(f"Where each number comes from: {command}")
-    yield Verbatim(f"What compaction would save: {typed_command('compactctl compact -n', path)}")
+        command = typed_command("compactctl stats --details", reference)
+        yield Verbatim(labeled("details", command))
+    command = typed_command("compactctl compact -n", reference)
+    yield Verbatim(labeled("savings", command))
 
 
 def _file(transcript: Transcript) -> dict[str, Any]:

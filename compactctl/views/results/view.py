@@ -20,13 +20,14 @@ from compactctl.model.message import (
 )
 from compactctl.model.tags import tag_fields
 from compactctl.views.encode import encoded, record
-from compactctl.views.facts import warning_lines
+from compactctl.views.facts import clock_text, utc_text, warning_lines
 from compactctl.views.islands import continue_command, island_document
-from compactctl.views.terminal.screen import Raw, Verbatim
-from compactctl.views.terminal.text import path_name, plural, safe_text
+from compactctl.views.terminal.screen import Paged, Raw
+from compactctl.views.terminal.text import line_text, path_name, plural, safe_text
 
 # A part is cut here on screen unless ``--full`` asks for all of it; in characters.
 _SHORT_TEXT = 2_000
+_TO_THE_SECOND = len("2026-01-31 12:00:00")
 _KINDS: Mapping[type[Part], str] = {
     TextPart: "text",
     ReasoningPart: "reasoning",
@@ -41,12 +42,12 @@ _KINDS: Mapping[type[Part], str] = {
 _STORAGE = ("path", "embedded", "caller", "is_summary", "is_compaction", "own_texts")
 
 
-def view_terminal(result: ViewResult) -> Iterator[Verbatim | Raw]:
+def view_terminal(result: ViewResult) -> Iterator[Paged | Raw]:
     """Yield the output: the messages as text or, if requested, the raw lines."""
     if result.options.jsonl:
         yield Raw(records_of(result))
     else:
-        yield from map(Verbatim, _text(result, full=result.options.full))
+        yield Paged(_text(result, full=result.options.full))
 
 
 def view_document(result: ViewResult) -> dict[str, Any]:
@@ -57,6 +58,7 @@ def view_document(result: ViewResult) -> dict[str, Any]:
         "what": result.options.what,
         "found": len(result.messages) if result.n_matches is None else result.n_matches,
         "before": result.before,
+        "messagesInAll": result.n_all,
         "islands": [island_document(island) for island in result.islands],
         "messages": encoded(result.messages),
         "warnings": encoded(result.warnings),
@@ -75,6 +77,9 @@ def view_messages(result: ViewResult) -> Iterator[str]:
 
 
 def _text(result: ViewResult, *, full: bool) -> Iterator[str]:
+    if result.messages:
+        yield _heading(result)
+        yield ""
     numbers = dict.fromkeys(viewed.message.conversation for viewed in result.messages)
     newest = None
     island = None
@@ -89,6 +94,19 @@ def _text(result: ViewResult, *, full: bool) -> Iterator[str]:
         for part in viewed.message.parts:
             yield part_text(part, partial(_cut, full=full))
         yield ""
+
+
+def _heading(result: ViewResult) -> str:
+    """Return what is shown of which file, on one line."""
+    count, n_all = f"{len(result.messages):,}", plural(result.n_all, "message")
+    if result.n_matches is not None:
+        what = f"{count} of {plural(result.n_matches, 'matching message')}"
+    elif result.options.what == "all":
+        what = n_all
+    else:
+        what = f"{count} of {n_all} {'sent' if result.options.what == 'effective' else 'not sent'}"
+    tokens = sum(viewed.tokens or 0 for viewed in result.messages)
+    return f"{what}, {plural(tokens, 'token')}: {path_name(result.options.input.path)}"
 
 
 def _island_number(viewed: ViewedMessage) -> int:
@@ -114,11 +132,17 @@ def _title(viewed: ViewedMessage, place: str) -> str:
         "marker" if message.tags.is_truncation_marker else "",
         "rewritten" if message.tags.edit_id else "",
         "injected" if message.origin.is_injected and not message.origin.is_synthetic else "",
-        f"hidden by {hidden.group}" if hidden else "",
-        (hidden and hidden.stage) or "",
+        f"hidden by {line_text(hidden.group)}" if hidden else "",
+        line_text(hidden.stage) if hidden and hidden.stage else "",
     ]
-    noted = ", ".join(mark for mark in marks if mark)
-    return f"── {place}{message.line + 1} · {message.role}" + (f" · {noted}" if noted else "")
+    facts = (
+        f"{place}{message.line + 1}",
+        message.role,
+        ", ".join(mark for mark in marks if mark),
+        clock_text(utc_text(message.timestamp))[:_TO_THE_SECOND],
+        "" if viewed.tokens is None else plural(viewed.tokens, "token"),
+    )
+    return f"── {' · '.join(filter(None, facts))}"
 
 
 def part_text(part: Part, shown: Callable[[str], str]) -> str:
@@ -178,6 +202,8 @@ def _message_document(viewed: ViewedMessage) -> dict[str, Any]:
         "line": message.line + 1,
         "conversation": message.conversation + 1,
         "role": message.role,
+        "time": utc_text(message.timestamp) or None,
+        "tokens": viewed.tokens,
         "summary": message.origin.is_summary,
         "injected": message.origin.is_injected,
         "hiddenBy": hidden.group if hidden else None,

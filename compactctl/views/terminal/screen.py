@@ -1,6 +1,7 @@
 """Prints tables and lines to the terminal, fitted to its width."""
 
 import codecs
+import shutil
 import sys
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
@@ -9,10 +10,10 @@ from typing import IO, TYPE_CHECKING, Literal
 
 import click
 
-from compactctl.records import Record
+from compactctl.records import Record, replace
 from compactctl.views.terminal.graph import Graph, graph_lines
 from compactctl.views.terminal.tables import Table, cell_width, table_lines
-from compactctl.views.terminal.text import defused
+from compactctl.views.terminal.text import defused, visible, visible_line
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -33,7 +34,7 @@ class Accent(Record, kw_only=False):
 
 
 class Fact(Record, kw_only=False):
-    """A label and its text: safe text on one line."""
+    """A label and its text on one line."""
 
     label: str
     text: str
@@ -47,9 +48,15 @@ class Facts(Record, kw_only=False):
 
 
 class Verbatim(Record, kw_only=False):
-    """Safe text that is not wrapped or cut, whatever the width of the terminal."""
+    """Lines that are not wrapped or cut, whatever the width of the terminal."""
 
     text: str
+
+
+class Paged(Record, kw_only=False):
+    """Lines for a pager, if they go to a terminal that does not hold them all."""
+
+    lines: Iterable[str]
 
 
 class Raw(Record, kw_only=False):
@@ -58,7 +65,12 @@ class Raw(Record, kw_only=False):
     pieces: Iterable[bytes]
 
 
-ScreenItem = str | Accent | Facts | Table | Graph | Verbatim
+ScreenItem = str | Accent | Facts | Table | Graph | Verbatim | Paged
+"""What is printed: a text is one line, unless it is verbatim.
+
+Whatever a transcript or an archive puts into one, no control character of it gets to the terminal,
+nor a line break that would begin a line of its own.
+"""
 
 
 class Screen:
@@ -102,19 +114,22 @@ def item_lines(item: ScreenItem, width: int | None) -> Iterator[tuple[Sequence[s
     """Yield an item's lines with their styles, for a terminal of this width (None: unlimited)."""
     match item:
         case str():
-            yield _wrapped(item, width), ""
+            yield _wrapped(visible_line(item), width), ""
         case Accent():
-            yield _wrapped(item.text, width), item.style
+            yield _wrapped(visible_line(item.text), width), item.style
         case Verbatim():
-            yield [item.text], ""
+            yield [visible(item.text)], ""
+        case Paged():
+            yield list(map(visible, item.lines)), ""
         case Facts():
-            size = max((cell_width(fact.label) for fact in item.rows), default=0)
-            for fact in item.rows:
+            facts = tuple(map(_visible_fact, item.rows))
+            size = max((cell_width(fact.label) for fact in facts), default=0)
+            for fact in facts:
                 yield _fact_lines(fact, size, width), fact.style
         case Graph():
             yield list(graph_lines(item, width)), ""
         case Table():
-            titles, *rows = table_lines(item, width)
+            titles, *rows = table_lines(_visible_table(item), width)
             yield [titles], "bold"
             yield rows, ""
 
@@ -129,7 +144,7 @@ def write_bytes(lines: Iterable[bytes]) -> None:
 def print_messages(*lines: str) -> None:
     """Print changes, warnings and advice to standard error; paths in them are never broken."""
     for line in lines:
-        click.echo(defused(line), err=True)
+        click.echo(defused(visible_line(line)), err=True)
 
 
 def print_screen(items: Iterable[ScreenItem | Raw], *, error: bool = False) -> None:
@@ -138,8 +153,36 @@ def print_screen(items: Iterable[ScreenItem | Raw], *, error: bool = False) -> N
     for item in items:
         if isinstance(item, Raw):
             write_bytes(item.pieces)
+        elif isinstance(item, Paged):
+            _print_paged(item.lines, screen)
         else:
             screen.show(item)
+
+
+def _visible_fact(fact: Fact) -> Fact:
+    return replace(fact, label=visible_line(fact.label), text=visible_line(fact.text))
+
+
+def _visible_table(table: Table) -> Table:
+    rows = tuple(tuple(map(visible_line, cells)) for cells in table.rows)
+    return replace(table, rows=rows, total=tuple(map(visible_line, table.total)))
+
+
+def _print_paged(lines: Iterable[str], screen: Screen) -> None:
+    """Print lines; through the user's pager ($PAGER, else less) if a terminal cannot hold them."""
+    if screen.width is None:
+        for line in lines:
+            screen.show(Verbatim(line))
+        return
+    shown = [defused(visible(line)) for line in lines]
+    size = shutil.get_terminal_size()
+    n_rows = sum(
+        max(1, -(-cell_width(row) // size.columns)) for line in shown for row in line.split("\n")
+    )
+    if n_rows < size.lines:
+        screen.show(*map(Verbatim, shown))
+    else:
+        click.echo_via_pager(f"{line}\n" for line in shown)
 
 
 def _fact_lines(fact: Fact, label_width: int, width: int | None) -> list[str]:

@@ -78,17 +78,27 @@ _UNITS = (("GB", 10**9), ("MB", 10**6), ("kB", 10**3))
 
 def safe_text(text: str) -> str:
     """Return text with control characters as visible escapes and without CI commands."""
-    return defused(_visible(text))
+    return defused(visible(text))
+
+
+def visible(text: str) -> str:
+    """Return text with control characters as visible escapes, but for tabs and line breaks."""
+    return _CONTROL.sub(_escaped, text.replace("\r\n", "\n"))
+
+
+def visible_line(text: str) -> str:
+    """Return text with control characters and line breaks as visible escapes."""
+    return visible(text.replace("\n", "\\n"))
 
 
 def line_text(text: str) -> str:
     """Return safe text on one line, even if file names contain line breaks."""
-    return safe_text(text.replace("\n", "\\n"))
+    return defused(visible_line(text))
 
 
 def one_line(text: str, width: int = 200) -> str:
     """Return safe text on one line of at most ``width`` characters."""
-    joined = defused(" ".join(_visible(text[: width * 8]).split()))
+    joined = defused(" ".join(visible(text[: width * 8]).split()))
     return joined if len(joined) <= width else f"{joined[: width - 1]}…"
 
 
@@ -175,10 +185,6 @@ def _shell_word(word: str) -> str:
 def path_name(path: str) -> str:
     """Return a path as safe text on one line; ``-`` is standard input."""
     return "standard input" if path == "-" else line_text(path)
-
-
-def _visible(text: str) -> str:
-    return _CONTROL.sub(_escaped, text.replace("\r\n", "\n"))
 
 
 def _escaped(match: re.Match[str]) -> str:

@@ -129,8 +129,8 @@ def test_a_target_below_what_every_request_has_is_refused(ask: Ask, sample: Samp
 def test_what_does_not_fit_comes_with_a_way_on(ask: Ask, desk: Path) -> None:
     report = ask("compact", desk, "--target", "300", "-n").out
     assert re.search(
-        r": [\d,]+ over the target of 300\n.*\n300 tokens cannot be reached: what must stay takes "
-        r"[\d,]+; --keep-turns 0 or other --stages free more; --explain shows why",
+        r": [\d,]+ over the target of 300\n.*\nstopped at [\d,]+ tokens, above the 300 asked for: "
+        r"the rest must stay; --keep-turns 0 or other --stages free more; --explain shows why",
         report,
     )
 

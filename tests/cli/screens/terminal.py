@@ -34,11 +34,19 @@ def run_on_terminal(width: int, folder: Path, *arguments: str | Path, **environm
 def ended_on_terminal(
     width: int, folder: Path, *arguments: str | Path, **environment: str
 ) -> tuple[int, str]:
-    """Do the same; return the exit code, and all that was shown."""
+    """Do the same; return the exit code, and all that was shown. The input has ended."""
+    return ended_after(b"\x04", width, folder, *arguments, **environment)
+
+
+def ended_after(
+    typed: bytes, width: int, folder: Path, *arguments: str | Path, **environment: str
+) -> tuple[int, str]:
+    """Do the same after something was typed, which the terminal shows too."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, width, 0, 0))
     child = started(tuple(map(str, arguments)), folder, PLAIN | environment, (theirs,) * 3)
     os.close(theirs)
+    os.write(ours, typed)
     shown = read_all(ours)
     os.close(ours)
     return ended(child), shown.decode().replace("\r\n", "\n")

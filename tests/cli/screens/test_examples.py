@@ -10,6 +10,7 @@ import pytest
 from cli.asking import SAMPLES, Ask, Outcome, first_turns
 from forked import completed
 from sessions.bundled_home import fill_home
+from sessions.homes import DAY, Home, Said
 
 from compactctl.cli.group import COMMANDS, Commands, cli, words_of
 
@@ -71,8 +72,16 @@ def _folder(furnished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     """Work in a copy of the folder, at home in a copy of the home."""
     home = shutil.copytree(furnished, tmp_path / "home")
     monkeypatch.setenv("HOME", str(home))
-    monkeypatch.chdir(home / "work")
-    return home / "work"
+    folder = home / "work"
+    # Rescue takes a session of the folder.
+    (session,) = home.rglob("32ee9a45*.jsonl")
+    copy = Home(root=home).claude(Said(project=str(folder)))
+    for old, new in (("/home/dev/quayside", str(folder)), (session.stem, copy.stem)):
+        copy.write_text(session.read_text().replace(old, new))
+        session = copy
+    os.utime(copy, (DAY, DAY))
+    monkeypatch.chdir(folder)
+    return folder
 
 
 def outcome_of(ask: Ask, line: str, folder: Path) -> Outcome:

@@ -14,6 +14,7 @@ from compactctl.cli.group import COMMANDS, Commands, cli, words_of
 from compactctl.cli.help import HelpfulCommand, first_sentence
 from compactctl.cli.opt import StageOption
 from compactctl.cli.precedence import flag_of
+from compactctl.cli.renamed import ALIASES
 from compactctl.clients.registry import ALL_FORMATS
 from compactctl.profiles.registry import DEFAULT_PROFILE, builtin_profile
 from compactctl.stages.registry import ALL_STAGES
@@ -270,8 +271,17 @@ def test_the_version_is_told(ask: Ask) -> None:
     ("arguments", "line"),
     [
         (("stat",), "compactctl: no command named 'stat'; did you mean stats?"),
-        (("list",), "compactctl: no command named 'list'; did you mean sessions?"),
-        (("undo",), "compactctl: no command named 'undo'; did you mean rewind?"),
+        (("sesions",), "compactctl: no command named 'sesions'; did you mean sessions?"),
+        (("compare",), "compactctl: no command named 'compare'; compactctl lab simulate compares"),
+        (("codex",), "compactctl: no command named 'codex'; compactctl sessions codex lists its"),
+        (("lab", "compare"), "compactctl lab: no command named 'compare'; there are simulate, "),
+        (("rescue", "--keep", "30%"), "compactctl rescue: no option --keep; see compactctl rescue"),
+        (("rescue", "--client", "pi"), "compactctl rescue: no option --client; see compactctl re"),
+        (("sessions", "--full"), "compactctl sessions: no option --full; see compactctl sessions"),
+        (
+            ("rescue", "--targt", "5k"),
+            "compactctl rescue: no option --targt; did you mean --target",
+        ),
         (("frobnicate",), "compactctl: no command named 'frobnicate'; there are stats, "),
         (("lab", "evil"), "compactctl lab: no command named 'evil'; did you mean eval?"),
         (
@@ -287,6 +297,18 @@ def test_a_usage_error_is_one_line_that_helps(
     outcome = ask(*arguments)
     assert outcome.err.startswith(line)
     assert outcome.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("typed", sorted(ALIASES))
+def test_what_other_programs_call_a_command_runs_it(ask: Ask, typed: str) -> None:
+    for words in (("--help",), ("a", "b", "--json"), ("--targt",)):
+        assert ask(typed, *words) == ask(ALIASES[typed], *words)
+    assert typed not in cli.lines  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("words", [(), ("compact",), ("lab", "eval")])
+def test_help_is_a_word_too(ask: Ask, words: tuple[str, ...]) -> None:
+    assert ask("help", *words) == ask(*words, "--help")
 
 
 def test_completion_offers_the_commands_without_importing_one() -> None:

@@ -118,10 +118,11 @@ def test_closed_standard_error_changes_no_exit_code(desk: Path, tmp_path: Path) 
     assert with_closed(2, "stats", tmp_path / "nothing").returncode == 3
 
 
-def test_closed_standard_input_is_no_input() -> None:
+def test_closed_standard_input_is_no_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
     done = with_closed(0, "stats")
     assert (done.returncode, done.stdout) == (3, b"")
-    assert b"no input; name a transcript" in done.stderr
+    assert b"no input: no transcript in " in done.stderr
 
 
 @pytest.mark.parametrize("stream", [1, 2])

@@ -17,8 +17,9 @@ from formats.claude_code.sessions import said as claude_said
 from formats.claude_code.sessions import user
 from formats.jsonl import write_lines
 from real.choice import chosen, each_file
+from sessions.bundled_home import fill_home
 
-from compactctl import load
+from compactctl import list_sessions, load
 from compactctl.commands.batch.columns import row_values
 from compactctl.commands.batch.one_file import run_file
 from compactctl.commands.batch.options import BatchOptions
@@ -150,6 +151,38 @@ def history(tmp_path: Path) -> ProjectHistory:
     path.parent.mkdir(parents=True)
     write_lines(path, *moved)
     return ProjectHistory(machine=UserEnvironment(home=tmp_path, environ={}), here=project)
+
+
+@pytest.mark.parametrize("client", ["claude-code", "codex"])
+def test_one_session_has_one_size(
+    ask: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, client: str
+) -> None:
+    """Lists, stats, check, rescue, log, the library and what agents are told name one size."""
+    fill_home(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    row = max(list_sessions(clients=client, most=0), key=lambda row: row.context or 0)
+    path, reference = row.session.entry.path, row.session.id
+    tokens = told(ask, "stats", reference)["estimatedInputTokens"]
+    listed = {each["id"]: each for each in told(ask, "sessions", "--limit", "0")["sessions"]}
+    assert listed[reference]["contextTokens"] == row.context == tokens
+    assert listed[reference]["windowTokens"] == told(ask, "stats", reference)["windowTokens"]
+    assert told(ask, "check", reference)["estimatedInputTokens"] == tokens
+    history = ProjectHistory(
+        machine=UserEnvironment(home=tmp_path, environ={}), here=tmp_path, all_projects=True
+    )
+    [by_agents] = [each for each in history.sessions()["sessions"] if each["id"] == reference]
+    assert by_agents["contextTokens"] == history.stats(reference)["tokensOfNextRequest"] == tokens
+
+    rescued = ask("rescue", reference, "--target", "20k", "--json")
+    assert rescued.code == 0, rescued.err
+    new = rescued.json["compact"]["output"]
+    [operation] = told(ask, "log", new)["operations"]
+    after = told(ask, "stats", new)["estimatedInputTokens"]
+    assert operation["size"] == {"before": tokens, "after": after}
+    [compacted] = [r for r in list_sessions(most=0) if str(r.session.entry.path) == new]
+    assert compacted.context == after
+    assert told(ask, "stats", path)["estimatedInputTokens"] == tokens
 
 
 def test_agents_are_told_what_stats_tells(ask: Ask, history: ProjectHistory) -> None:

@@ -17,7 +17,7 @@ FAILS = "fails: "
 COMMANDS = f"""
 stats RUN --window 1500 --max-tokens 100
 check RUN
-fails: stats .
+stats .
 rewind RUN
 log RUN
 compact RUN {SMALLER} --dry-run

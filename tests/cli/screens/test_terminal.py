@@ -1,5 +1,6 @@
 """What a user sees on a terminal, narrow or wide, and what goes into a file."""
 
+import json
 import os
 import pty
 import re
@@ -48,7 +49,8 @@ def test_a_report_fits_the_terminal(desk: Path, width: int, command: tuple[str, 
 @pytest.mark.parametrize("width", [60, 80])
 def test_a_log_fits_the_terminal_with_its_ids_whole(compacted: Path, width: int) -> None:
     lines = shown_lines(run_on_terminal(width, compacted.parent, "log", compacted.name))
-    assert [line for line in lines if cell_width(line) > width] == []
+    # Commands stay whole, to be copied.
+    assert [line for line in lines if cell_width(line) > width and "compactctl" not in line] == []
     assert len(re.findall(r"\b[0-9a-f]{12}\b", "\n".join(lines))) >= 3
 
 
@@ -139,3 +141,15 @@ def test_any_encoding_will_do(desk: Path, encoding: str) -> None:
     assert done.returncode == 0
     assert b"=====" in done.stdout
     assert b"\\u" not in done.stdout
+
+
+@pytest.mark.parametrize(("lines", "is_paged"), [(60, True), (3, False)])
+def test_messages_that_do_not_fit_on_a_terminal_go_to_the_pager(
+    tmp_path: Path, lines: int, *, is_paged: bool
+) -> None:
+    messages = [{"role": "user", "content": "the tide\n" * lines}]
+    (tmp_path / "run.json").write_text(json.dumps(messages))
+    shown = run_on_terminal(80, tmp_path, "view", "run.json", PAGER="sed s/tide/moon/")
+    assert ("the moon" in shown) is is_paged
+    assert ("the tide" in shown) is not is_paged
+    assert "1 of 1 message sent" in shown

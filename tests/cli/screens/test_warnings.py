@@ -58,7 +58,7 @@ def test_lines_carried_without_understanding_are_told(ask: Ask, sample: Sample) 
 
 def test_a_full_context_is_told_what_to_do(ask: Ask, desk: Path) -> None:
     outcome = ask("stats", desk, "--window", "20k")
-    assert outcome.out.endswith(f": compactctl compact -n {shlex.quote(str(desk))}\n")
+    assert outcome.out.endswith(f"savings   compactctl compact -n {shlex.quote(str(desk))}\n")
     assert outcome.code == 0
 
 

@@ -222,6 +222,7 @@ def test_an_answer_without_items_is_what_its_token_count_reports() -> None:
 
 def test_older_clients_report_usage_before_the_response_is_written() -> None:
     found = codex(
+        record("session_meta", instructions=None),
         message("user", "Go"),
         event("token_count", info=None),
         tokens(1_000, 10, 1_010),
@@ -241,6 +242,20 @@ def test_older_clients_report_usage_before_the_response_is_written() -> None:
         if m.usage
     }
     assert costs == {"one": 1_000, "two": 2_000}
+
+
+def test_a_file_without_its_beginning_has_no_report_of_an_answer_it_lacks() -> None:
+    found = codex(
+        output("z", "0"),
+        tokens(900, 9, 909),
+        message("assistant", "one"),
+        tokens(1_000, 10, 1_919),
+        message("user", "Go on"),
+        message("assistant", "two"),
+        tokens(2_000, 20, 3_939),
+    )
+    costs = [m.usage.context for m in found.effective if m.usage]
+    assert costs == [1_000, 2_000]
 
 
 def test_what_is_not_sent_is_counted_by_kind() -> None:

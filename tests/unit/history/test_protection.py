@@ -234,16 +234,18 @@ def test_an_error_names_a_few_lines(lines: Iterable[int], text: str) -> None:
 
 @pytest.mark.parametrize(
     ("freeze_before", "frozen"),
-    [("", 0), ("0", 0), ("1", 1), ("3", 3), ("4", 4), ("99", 4), ("m2", 2), ("m0", 0)],
+    [(None, 0), ("0", 0), ("1", 1), ("3", 3), ("4", 4), ("99", 4), ("m2", 2), ("m0", 0)],
 )
-def test_messages_before_a_number_or_an_id_are_frozen(freeze_before: str, frozen: int) -> None:
+def test_messages_before_a_number_or_an_id_are_frozen(
+    freeze_before: str | None, frozen: int
+) -> None:
     options = ProtectOptions(keep_turns=0, freeze_before=freeze_before)
     assert protected_messages(chat(2), options) == dict.fromkeys(
         [f"m{n}" for n in range(frozen)], "protected by --freeze-before"
     )
 
 
-@pytest.mark.parametrize("freeze_before", ["m9", "-1", "1.5", "many"])
+@pytest.mark.parametrize("freeze_before", ["", "m9", "-1", "1.5", "many"])
 def test_a_point_that_nothing_names_is_a_usage_error(freeze_before: str) -> None:
     with pytest.raises(UsageError, match=f"'{freeze_before}' is neither a message id nor"):
         protected_messages(chat(2), ProtectOptions(freeze_before=freeze_before))

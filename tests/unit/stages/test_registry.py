@@ -36,7 +36,7 @@ def test_what_a_stage_does_is_said_once() -> None:
 
 
 def test_a_slip_of_the_pen_is_corrected() -> None:
-    with pytest.raises(UsageError, match=r"named 'Dedupe'; did you mean dedup or deduplicate\?"):
+    with pytest.raises(UsageError, match=r"named 'Dedupe'; did you mean dedup\?"):
         stage_named("Dedupe")
     with pytest.raises(UsageError, match=f"; stages: {', '.join(s.name for s in ALL_STAGES)}$"):
         stage_named("zzz")

@@ -27,6 +27,29 @@ def test_the_answer_is_no_part_of_the_context() -> None:
     assert 130_903 < found.compacts_at < 200_000
 
 
+@pytest.mark.parametrize(
+    ("model", "recorded", "context", "window"),
+    [
+        ("claude-opus-4-6[1m]", 200_000, 219_313, 1_000_000),
+        ("claude-opus-4-6[1m]", 200_000, 20_000, 1_000_000),
+        ("claude-sonnet-4-5-20250929[1m]", 200_000, 20_000, 1_000_000),
+        ("claude-opus-4-6", 200_000, 219_313, 1_000_000),
+        ("claude-opus-4-6", 200_000, 200_000, 200_000),
+        ("claude-opus-4-6", 1_000_000, 219_313, 1_000_000),
+        ("a model that nobody knows", 300_000, 20_000, 300_000),
+        (None, 200_000, 20_000, 200_000),
+    ],
+)
+def test_the_model_and_what_it_answered_decide_the_window(
+    model: str | None, recorded: int, context: int, window: int
+) -> None:
+    tokens = {"context_window_size": recorded, "current_usage": {"input_tokens": context}}
+    found = statusline(told(tokens, model={"id": model}))
+    assert (found.context, found.window) == (context, window)
+    assert found.compacts_at is not None
+    assert found.compacts_at < window
+
+
 def test_a_client_that_counts_itself_is_believed() -> None:
     tokens = {"current_context_tokens": 64_000, "displayed_context_limit": 128_000}
     found = statusline(told({**tokens, "context_window_size": 200_000, "current_usage": USAGE}))

@@ -70,7 +70,7 @@ def test_files_are_rows_and_sums() -> None:
         "a codex gpt-5 90 80 80.0% ok",
         "",
         "on disk 2.5 kB in 4 lines",
-        "tokens 9,000 tokens in 1 message, counted with o200k_base",
+        "counted 9,000 tokens in 1 message, counted with o200k_base",
     ]
 
 
@@ -118,12 +118,13 @@ def test_what_is_wrong_comes_first_with_its_reason_and_the_command_to_type() -> 
         OVER_LIMIT,
         replace(OVER_LIMIT, path="fuller", outcome=replace(AFTER, after=FULLER)),
     )
-    assert lines(*rows)[2:12] == [
+    assert lines(*rows)[2:13] == [
         "over limit fuller: 90 tokens, 11 over the limit of 79",
         "over limit my run: 80 tokens, 1 over the limit of 79",
         "failed b.jsonl: no such file (exit 66)",
         "will be refused e: text-empty on line 1,204",
         "over target d: 40 tokens, 10 over the target of 30",
+        "",
         "next compactctl compact fuller",
         "next compactctl check e",
         "next compactctl compact d --target 30 --explain --dry-run",
@@ -137,14 +138,15 @@ def test_a_long_list_is_counted_unless_all_is_asked_for() -> None:
     assert "File Format Model Tokens Context Used Status" in lines(*rows, SKIPPED)
     same = replace(ROW, path="same", outcome=replace(AFTER, is_unchanged=True))
     found = lines(*rows, same, OVER_LIMIT)
-    assert found[2:6] == [
+    assert found[2:7] == [
         "over limit my run: 80 tokens, 1 over the limit of 79",
+        "",
         "next compactctl compact 'my run'",
         "",
         "21 more: 1 unchanged, 20 ok; --all lists every file",
     ]
     listed = lines(*rows, same, OVER_LIMIT, options=replace(OPTIONS, show_all=True))
-    assert [line.split()[0] for line in listed[7:29]] == [
+    assert [line.split()[0] for line in listed[8:30]] == [
         "my", "same", *(f"f{n}" for n in range(20)),
     ]  # fmt: skip
 
@@ -190,7 +192,7 @@ def test_a_file_of_which_much_was_not_read_is_incomplete() -> None:
     row = replace(ROW, figures=replace(FIGURES, file=unread))
     found = lines(row)
     assert found[2] == "incomplete a: 90 bytes of text in `x` was not read"
-    assert found[7].endswith(" incomplete")
+    assert found[8].endswith(" incomplete")
     assert list(batch_messages(result_of(row, row))) == [
         "warning: text was not read in 2 files; see compactctl check a"
     ]
@@ -200,14 +202,14 @@ def test_tokens_of_two_counters_are_told_one_by_one() -> None:
     totals = replace(TOTALS, counters=("chars/4", "o200k_base"))
     other = replace(SMALLER, measure=replace(MEASURE, counter="chars/4"))
     assert lines(ROW, other, totals=totals)[7:] == [
-        "tokens 90 tokens in 4 messages, counted with chars/4",
-        "tokens 90 tokens in 4 messages, counted with o200k_base",
+        "counted 90 tokens in 4 messages, counted with chars/4",
+        "counted 90 tokens in 4 messages, counted with o200k_base",
         "not added up, since the counters differ",
     ]
     compacting = replace(OPTIONS, compacts=True)
     assert lines(ROW, other, totals=totals, options=compacting)[7:9] == [
-        "tokens 90 tokens in 4 messages, counted with chars/4; 50 saved (55.6%)",
-        "tokens 90 tokens in 4 messages, counted with o200k_base; 0 saved (0.0%)",
+        "counted 90 tokens in 4 messages, counted with chars/4; 50 saved (55.6%)",
+        "counted 90 tokens in 4 messages, counted with o200k_base; 0 saved (0.0%)",
     ]
 
 

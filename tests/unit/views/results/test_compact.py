@@ -88,7 +88,6 @@ def test_the_answer_comes_first_and_stages_add_up_to_it() -> None:
         "Stage Tokens saved Changes",
         "─",
         "dedup 4,000 reads replaced",
-        "prune 0 not needed",
         "total 4,000",
         "",
     ]
@@ -147,16 +146,16 @@ def test_what_frees_more_depends_on_what_is_in_the_way() -> None:
     assert lines(unprotected)[1].startswith("other --stages free more; ")
     fixed = outcome(target=1_000, after=replace(OUTCOME.after, unseen=1_000))
     assert lines(fixed)[1] == (
-        "1,000 tokens cannot be reached: system prompt, tools and overhead alone take 1,000; "
-        "use --keep, or a larger --target"
+        "stopped at 6,000 tokens, above the 1,000 asked for, of which system prompt, tools and "
+        "overhead take 1,000; use --keep, or a larger --target"
     )
 
 
 @pytest.mark.parametrize(
     ("plan", "said"),
     [
-        (PlanOptions(keep=0.3), "30% cannot be reached: what must stay takes 55.6%; "),
-        (PlanOptions(), "4,000 tokens cannot be reached: what must stay takes 5,000; "),
+        (PlanOptions(keep=0.3), "stopped at 55.6%, above the 30% asked for: the rest must stay; "),
+        (PlanOptions(), "stopped at 5,000 tokens, above the 4,000 asked for: the rest must stay; "),
     ],
 )
 @pytest.mark.parametrize("did", ["applied", "skipped"])
@@ -302,7 +301,7 @@ def test_messages_are_explained_one_by_one_and_by_reason() -> None:
     result = replace(
         RESULT, options=replace(OPTIONS, explain=True), requested=Requested(fates=fates)
     )
-    assert lines(result)[7:] == [
+    assert lines(result)[6:] == [
         "",
         "Line Message Tokens After Fate Why",
         "─",
@@ -410,7 +409,6 @@ def test_a_rescue_says_how_much_is_free_and_how_to_resume() -> None:
         "Stage Tokens saved Changes",
         "─",
         "dedup 4,000 reads replaced",
-        "prune 0 not needed",
         "total 4,000",
         "",
         "wrote out",
@@ -461,12 +459,21 @@ def test_where_nothing_was_rescued_it_is_said_why(counted: int, said: str) -> No
     assert words(rescue_terminal(rescued(outcome(IDLE, before=totals, after=totals)))) == [said]
 
 
+@pytest.mark.parametrize(("counted", "target"), [(9_000, "4k"), (167_000, "80k")])
+def test_a_session_with_room_can_be_made_smaller_anyway(counted: int, target: str) -> None:
+    totals = replace(OUTCOME.after, largest_counted=counted)
+    size = ConversationSize(original=counted, before=counted, after=counted)
+    result = rescued(outcome(IDLE, before=totals, after=totals, conversation=size))
+    command = f"smaller compactctl rescue 'my run.jsonl' --target {target}"
+    assert words(rescue_terminal(result))[2:] == [command]
+
+
 def test_an_earlier_rescue_is_told() -> None:
     found = words(rescue_terminal(rescued(IDLE, earlier=SESSION)))
     assert found == [
         'rescued before, as session s1 "The gate"; nothing was written',
         "",
-        "another compactctl compact 'my run.jsonl' --force",
+        "again compactctl rescue 'my run.jsonl' --force",
     ]
     untitled = replace(SESSION, details=SessionDetails())
     assert words(rescue_terminal(rescued(IDLE, earlier=untitled)))[0].startswith(

@@ -1,17 +1,24 @@
 """The operations behind a transcript, those of its client, and what is missing."""
 
+import shlex
 from typing import Any, cast
 
 import pytest
 from unit.views.results.screens import shown, titles, words
 
-from compactctl.commands.inspect.log import ArchivedGroup, LogEntry, LogOptions, LogResult
+from compactctl.commands.inspect.log import (
+    ArchivedGroup,
+    LogEntry,
+    LogOptions,
+    LogResult,
+    StateCommand,
+)
 from compactctl.commands.operations.restorable import LostState
 from compactctl.commands.operations.steps import OperationStep
 from compactctl.commands.reading.transcript import InputOptions
 from compactctl.model.client_compaction import ClientCompaction
 from compactctl.model.message import MessageId
-from compactctl.model.operation import Digest, Operation, OperationId, StageRecord
+from compactctl.model.operation import Digest, Operation, OperationId, SizeChange, StageRecord
 from compactctl.records import replace
 from compactctl.views.results.log import log_document, log_messages, log_terminal
 
@@ -39,7 +46,8 @@ OPERATION = Operation(
     after=DIGEST,
     format="codex",
     counter="chars/4",
-    stages=(stage(9_000, 5_000), stage(5_000, 3_000)),
+    stages=(stage(8_000, 5_000), stage(5_000, 2_000)),
+    size=SizeChange(before=9_000, after=3_000),
     recorded_at="2026-01-02T03:04:05+00:00",
 )
 GROUP = ArchivedGroup(id="g1", stage="dedup", messages=1_200, tokens=4_000, in_effect=True)
@@ -69,7 +77,7 @@ def only(**changes: Any) -> LogResult:
 
 def test_an_operation_is_a_row_and_each_of_its_groups() -> None:
     assert words(log_terminal(RESULT)) == [
-        "# Operation When (UTC) Tokens Archive",
+        "# Operation When (UTC) Next request Archive",
         "─",
         "1 op1 2026-01-02 03:04 9,000 → 3,000 2.5 kB in effect",
         "",
@@ -87,8 +95,8 @@ def test_an_operation_is_a_row_and_each_of_its_groups() -> None:
         ({"appended": True}, True, "9,000 → 3,000 2.5 kB in effect, appended"),
         ({}, False, "9,000 → 3,000 2.5 kB"),
         ({"detail": "again\n without g"}, True, "2.5 kB in effect, again without g"),
-        ({"stages": ()}, True, "2.5 kB in effect"),
-        ({"kind": "rewind", "head": None}, False, "9,000 → 3,000 2.5 kB back to the first state"),
+        ({"size": None}, True, "2.5 kB in effect"),
+        ({"kind": "rewind", "head": None}, False, "9,000 → 3,000 2.5 kB to the original"),
         (
             {"kind": "undo", "detail": "by its client on line 12"},
             True,
@@ -97,7 +105,7 @@ def test_an_operation_is_a_row_and_each_of_its_groups() -> None:
         (
             {"kind": "rewind", "head": "op0", "appended": True},
             False,
-            "9,000 → 3,000 2.5 kB back to op0, appended",
+            "9,000 → 3,000 2.5 kB to op0, appended",
         ),
     ],
 )
@@ -153,20 +161,37 @@ def test_compactions_of_the_client_are_a_table_of_their_own(archive_missing: boo
         "─",
         "c0 5 summarized 0 superseded",
         "c1 5 1970-01-01 00:00 summarized 1,200 in effect",
-        "undo compactctl rewind run.jsonl --client",
     ]
 
 
-def test_tagged_compactions_can_be_undone_one_by_one() -> None:
-    tagged = replace(CLIENT, groups=frozenset({"c1"}))
-    lines = words(log_terminal(replace(RESULT, by_client=(tagged,))))
-    assert lines[-2:] == [
-        "undo compactctl rewind run.jsonl --client",
-        "or any compactctl rewind run.jsonl --group COMPACTION",
+def test_each_state_has_the_command_that_restores_it() -> None:
+    states = (
+        StateCommand(state="", options="--all"),
+        StateCommand(state="op0", options="--to op0"),
+    )
+    of_client = (StateCommand(state="", options="--client --all --in-place"),)
+    path = f"{'long' * 20}/my run.jsonl"
+    result = replace(
+        RESULT,
+        options=LogOptions(input=InputOptions(path=path)),
+        states=states,
+        client_states=of_client,
+        by_client=(CLIENT,),
+    )
+    lines = shown(log_terminal(result))
+    name = shlex.quote(path)
+    assert lines[lines.index("Return to") :][:3] == [
+        "Return to",
+        f"  the original  compactctl rewind {name} --all",
+        f"  op0           compactctl rewind {name} --to op0",
     ]
-    assert lines[9:11] == ["", "Compactions by codex"]
-    mixed = words(log_terminal(replace(RESULT, by_client=(CLIENT, tagged))))
-    assert mixed[-1] == lines[-1]
+    assert lines[-1] == f"  the original  compactctl rewind {name} --client --all --in-place"
+    document = log_document(result)
+    assert document["states"][1] == {
+        "state": "op0",
+        "command": f"compactctl rewind {name} --to op0",
+    }
+    assert document["clientStates"][0]["state"] is None
 
 
 def test_a_document_has_operations_and_warnings() -> None:
@@ -189,9 +214,9 @@ def test_a_document_has_operations_and_warnings() -> None:
 @pytest.mark.parametrize(
     ("width", "shown_titles"),
     [
-        (64, ["# Operation When (UTC) Tokens", "Group Stage Messages Tokens Operation"]),
-        (55, ["# Operation Tokens", "Group Stage Messages Tokens Operation"]),
-        (40, ["# Operation Tokens", "Group Stage Messages Tokens"]),
+        (64, ["# Operation When (UTC) Next request", "Group Stage Messages Tokens Operation"]),
+        (55, ["# Operation Next request", "Group Stage Messages Tokens Operation"]),
+        (40, ["# Operation Next request", "Group Stage Messages Tokens"]),
         (37, ["# Operation", "Group Stage Messages Tokens"]),
     ],
 )

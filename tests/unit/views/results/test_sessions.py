@@ -7,12 +7,12 @@ import pytest
 from unit.views.results.screens import shown, titles, words
 
 from compactctl.clients.session import Session, SessionDetails, SessionEntry
+from compactctl.commands.measuring.session_size import Certainty, SessionSize
 from compactctl.commands.reading.candidates import Candidate, Candidates
 from compactctl.commands.session_finder import SessionChoices
 from compactctl.commands.sessions import SessionRow, SessionsResult
 from compactctl.records import replace
 from compactctl.views.results.sessions import (
-    candidates_terminal,
     choices_terminal,
     chosen_line,
     session_table,
@@ -33,17 +33,23 @@ ENTRY = SessionEntry(
 DETAILS = SessionDetails(
     title="Mend the gate", project="/home/dev/gate", model="opus", context=50_000, window=100_000
 )
-ROW = SessionRow(session=Session(entry=ENTRY, details=DETAILS), short_id="11112222", window=100_000)
+SIZE = SessionSize(tokens=50_000, source="counted", window=100_000)
+ROW = SessionRow(session=Session(entry=ENTRY, details=DETAILS), short_id="11112222", size=SIZE)
 RESULT = SessionsResult(
     rows=(ROW,), home=HOME, now=NOW, n_sessions=3, hidden=0, unread=0, searched=(), notes=()
 )
 
 
 def row_of(
-    entry: dict[str, Any] | None = None, at_least: int | None = None, **details: Any
+    entry: dict[str, Any] | None = None,
+    *,
+    context: int | None = 50_000,
+    certainty: Certainty = "exact",
+    **details: Any,
 ) -> SessionRow:
     session = Session(entry=replace(ENTRY, **(entry or {})), details=replace(DETAILS, **details))
-    return replace(ROW, session=session, at_least=at_least)
+    size = None if context is None else replace(SIZE, tokens=context, certainty=certainty)
+    return replace(ROW, session=session, size=size)
 
 
 def test_a_session_is_a_row_with_what_to_do_about_it() -> None:
@@ -70,9 +76,11 @@ def test_a_full_session_that_cannot_become_a_new_one_is_rescued_in_place() -> No
     assert "rescue compactctl rescue 11112222 --in-place" in lines
 
 
-def test_a_size_that_is_too_small_is_shown_with_the_least_one() -> None:
-    lines = words(sessions_terminal(replace(RESULT, rows=(row_of(at_least=90_000),))))
-    assert "≥90,000 ≥90%" in lines[2]
+@pytest.mark.parametrize(("certainty", "sign"), [("at least", "≥"), ("about", "~")])
+def test_a_size_that_may_be_another_has_a_sign(certainty: Certainty, sign: str) -> None:
+    rows = (row_of(context=90_000, certainty=certainty),)
+    lines = words(sessions_terminal(replace(RESULT, rows=rows)))
+    assert f"{sign}90,000 {sign}90%" in lines[2]
     assert "rescue compactctl rescue 11112222" in lines
 
 
@@ -149,7 +157,7 @@ def test_a_document_has_what_is_known_and_null_for_what_is_not() -> None:
             "model": "opus",
             "contextTokens": 50_000,
             "contextAtLeast": None,
-            "contextSource": "recorded by the client",
+            "contextSource": "counted",
             "windowTokens": 100_000,
             "windowRatio": 0.5,
             "kind": "main",
@@ -167,8 +175,8 @@ def test_a_document_has_what_is_known_and_null_for_what_is_not() -> None:
 
 
 def test_warnings_tell_of_sizes_that_cannot_be_true() -> None:
-    one = replace(RESULT, rows=(ROW, row_of(at_least=9)), notes=("odd",))
-    two = replace(one, rows=(*one.rows, row_of(at_least=9)))
+    one = replace(RESULT, rows=(ROW, row_of(context=9, certainty="at least")), notes=("odd",))
+    two = replace(one, rows=(*one.rows, row_of(context=9, certainty="at least")))
     assert list(sessions_messages(replace(RESULT, notes=("odd",)))) == ["warning: odd"]
     assert [line.split(" is")[0] for line in sessions_messages(one)] == [
         "warning: odd", "warning: 1 session",
@@ -187,63 +195,49 @@ def test_a_chosen_session_is_told_on_one_line(row: SessionRow, line: str) -> Non
     assert chosen_line(row, NOW, HOME) == line
 
 
+CHOICES = SessionChoices(why="gate: several\nids", rows=(ROW,), more=0, now=NOW, home=HOME)
+
+
 @pytest.mark.parametrize(("more", "lines"), [(0, []), (1, ["1 older session not shown"])])
 def test_choices_come_with_what_to_type(more: int, lines: list[str]) -> None:
-    choices = SessionChoices(why="gate: several\nids", rows=(ROW,), more=more, now=NOW, home=HOME)
-    shown_lines = words(choices_terminal(choices, "compactctl stats", ["--grep", "a b"]))
+    choices = replace(CHOICES, more=more)
+    options = ["--grep", "a b"]
+    shown_lines = words(choices_terminal(choices, "compactctl stats", options, numbered=False))
     assert shown_lines[:2] == ["compactctl stats: gate: several\\nids:", ""]
-    assert shown_lines[5:] == ["", *lines, "type: compactctl stats 11112222 --grep 'a b'"]
+    assert shown_lines[5:] == ["", *lines, "compactctl stats 11112222 --grep 'a b'"]
 
 
-def candidates(*names: str, compacted: bool = False, more: int = 0) -> Candidates:
-    return Candidates(
-        folder=Path("/srv"),
-        files=tuple(
-            Candidate(
-                name=name, n_bytes=2_500, modified=NOW - 60, format="codex" if name != "odd" else ""
-            )
-            for name in names
-        ),
-        more=more,
-        compacted=compacted,
-    )
+FILES = Candidates(
+    folder=Path("/srv"),
+    compacted=False,
+    files=tuple(
+        Candidate(name=name, n_bytes=2_500, modified=NOW - 60, format=format_)
+        for name, format_ in (("run.compacted.jsonl", "codex"), ("run.jsonl", ""))
+    ),
+    more=2,
+)
 
 
-def test_files_come_with_what_to_type() -> None:
-    files = candidates("run.compacted.jsonl", "run.jsonl", "odd", more=2)
-    assert words(candidates_terminal(files, "compactctl stats", NOW)) == [
-        "compactctl stats: which transcript? In this folder, newest first:",
-        "",
+def test_transcripts_stand_below_the_sessions() -> None:
+    choices = replace(CHOICES, files=FILES)
+    assert words(choices_terminal(choices, "compactctl stats", [], numbered=False))[6:] == [
         "File Size Written Format",
         "─",
         "run.compacted.jsonl 2.5 kB 1 minute ago codex",
-        "run.jsonl 2.5 kB 1 minute ago codex",
-        "odd 2.5 kB 1 minute ago unknown",
+        "run.jsonl 2.5 kB 1 minute ago unknown",
         "",
         "2 older files not shown",
-        "type: compactctl stats run.jsonl",
+        "compactctl stats 11112222",
+        "compactctl stats /srv/run.compacted.jsonl",
+        "compactctl stats /srv/run.jsonl",
     ]
-    only = candidates("run.compacted.jsonl")
-    assert words(candidates_terminal(only, "x", NOW))[-1] == "type: x run.compacted.jsonl"
-    written = candidates("run.compacted.jsonl", "run.jsonl", compacted=True)
-    lines = words(candidates_terminal(written, "x", NOW))
-    assert lines[0] == "x: which transcript? Compacted in this folder, newest first:"
-    assert lines[-2:] == ["", "type: x run.compacted.jsonl"]
 
 
-@pytest.mark.parametrize(
-    ("compacted", "words_"),
-    [
-        (False, "no transcript in /srv. Name one (x run.jsonl), pipe one in"),
-        (
-            True,
-            "no compacted transcript in /srv. Name one (x run.compacted",
-        ),
-    ],
-)
-def test_without_files_it_is_said_what_to_name(compacted: bool, words_: str) -> None:  # noqa: FBT001 - a case of the table
-    [line] = shown(candidates_terminal(candidates(compacted=compacted), "x", NOW))
-    assert line.startswith(f"x: {words_}")
+def test_where_a_number_is_typed_there_is_one_before_each_row() -> None:
+    lines = words(choices_terminal(replace(CHOICES, files=FILES), "x", [], numbered=True))
+    numbers = [line.split()[0] for line in lines if line[:1].isdigit()]
+    assert numbers == ["1", "2", "3", "2"]
+    assert lines[-1] == "2 older files not shown"
 
 
 @pytest.mark.parametrize(

@@ -67,8 +67,8 @@ def test_the_answer_comes_first_and_one_table_adds_up_to_it(path: Path) -> None:
         "Largest: line 3 (Read, 1,500), line 5 (Read, 1,500), line 2 (Read, 7)",
         "1 file was read more than once (1,500 tokens in older reads)",
         "",
-        f"Where each number comes from: compactctl stats --details {quote(str(path))}",
-        f"What compaction would save: compactctl compact -n {quote(str(path))}",
+        f"details compactctl stats --details {quote(str(path))}",
+        f"savings compactctl compact -n {quote(str(path))}",
     ]
     assert styles(stats_terminal(result)) == ["bold", "bold"]
     assert list(stats_messages(result)) == []
@@ -118,7 +118,7 @@ def test_details_say_where_each_number_comes_from(path: Path) -> None:
         "",
         "12.1 kB (73.8%) of 16.4 kB on disk is text that the model reads",
         "",
-        f"What compaction would save: compactctl compact -n {quote(str(path))}",
+        f"savings compactctl compact -n {quote(str(path))}",
     ]
 
 

@@ -44,8 +44,32 @@ def result_of(
 
 
 def lines(*messages: ViewedMessage, **more: Any) -> list[str]:
+    """Return the lines below the first one, which says what is shown."""
     text = "\n".join(shown(view_terminal(result_of(*messages, **more))))
-    return text.split("\n")
+    _, empty, *others = text.split("\n")
+    assert empty == ""
+    return others
+
+
+@pytest.mark.parametrize(
+    ("more", "heading"),
+    [
+        ({}, "1 of 9 messages sent, 1,200 tokens: run.jsonl"),
+        ({"what": "archived"}, "1 of 9 messages not sent, 1,200 tokens: run.jsonl"),
+        ({"what": "all"}, "9 messages, 1,200 tokens: run.jsonl"),
+        ({"n_matches": 4}, "1 of 4 matching messages, 1,200 tokens: run.jsonl"),
+    ],
+)
+def test_the_first_line_says_what_is_shown(more: dict[str, Any], heading: str) -> None:
+    message = replace(viewed(user("go"), timestamp=0.5), tokens=1_200)
+    shown_lines = shown(view_terminal(result_of(message, n_all=9, **more)))
+    assert shown_lines[0] == heading
+    place = "line " if more.get("what", "effective") == "effective" else "#"
+    assert shown_lines[2] == f"── {place}1 · user · 1970-01-01 00:00:00 · 1,200 tokens"
+
+
+def test_without_a_message_nothing_is_shown() -> None:
+    assert shown(view_terminal(result_of())) == []
 
 
 def test_messages_have_headings_and_parts() -> None:

@@ -1,21 +1,23 @@
 """Finds the sessions that compactctl wrote as copies of another one."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
 from compactctl.clients.databases import is_in_database
 from compactctl.clients.reading.folders import FolderScanner
-from compactctl.clients.session import Session
-from compactctl.clients.stores import session_at
+from compactctl.clients.session import Session, SessionEntry
+from compactctl.clients.stores import load_sessions, newest_entries, session_at, store_named
 from compactctl.commands.archives import find_archives
 from compactctl.commands.operations.steps import ArchivedStep
 from compactctl.errors import CompactctlError
 from compactctl.model.operation import Digest
 from compactctl.store.archive.archive import Archive
+from compactctl.store.archive.names import archive_folder
 from compactctl.store.client_folders import this_machine
-from compactctl.store.files.source import Source
+from compactctl.store.files.limits import READ_LIMITS
+from compactctl.store.files.source import Source, open_input
 
 # A new session has its own id in each line, of about the same length, and a title behind them.
 _MORE_LINES, _MORE_BYTES = 3, 2_000
@@ -49,6 +51,51 @@ def copies_of(
             is_alike = is_alike and _may_be(step.operation.before, source.digest)
             if is_alike and accepts(copy, step) and _is_copied(step, source, copy, session):
                 yield copy
+
+
+def original_of(session: Session, others: Iterable[SessionEntry]) -> Session | None:
+    """Return the one of ``others`` that a session was copied from by compactctl.
+
+    None unless both are as they were written then, and for what cannot be read.
+    """
+    with suppress(CompactctlError):
+        archive = Archive(archive_folder(session.entry.path), READ_LIMITS)
+        steps = [
+            ArchivedStep(archive=archive, operation=operation, file=file)
+            for file, operation in archive.readable
+        ]
+        written = {step.operation.after for step in steps}
+        if steps and open_input(session.entry.path).digest in written:
+            alike = (entry for entry in others if any(_may_hold(entry, step) for step in steps))
+            originals = load_sessions(alike)
+            copied = (o for o in originals for step in steps if _is_copy(session, step, o))
+            return next(copied, None)
+    return None
+
+
+def stored_original(path: str) -> Session | None:
+    """Return the session that the one at ``path`` was copied from, as ``original_of`` does."""
+    machine = this_machine()
+    copy = None if is_in_database(path) else session_at(Path(path), machine)
+    if copy is None:
+        return None
+    store = store_named(copy.entry.client)
+    return original_of(copy, newest_entries(machine, FolderScanner(), [store]))
+
+
+def _may_hold(entry: SessionEntry, step: ArchivedStep) -> bool:
+    """Return whether a file is about as large as the state before a step."""
+    n_bytes = entry.n_bytes
+    return n_bytes is not None and abs(step.operation.before.n_bytes - n_bytes) <= _MORE_BYTES
+
+
+def _is_copy(copy: Session, step: ArchivedStep, original: Session) -> bool:
+    """Return whether the state before a step is that of another session, which is still in it."""
+    if original.id == copy.id or not _may_hold(original.entry, step):
+        return False
+    source = open_input(original.entry.path)
+    is_alike = _may_be(step.operation.before, source.digest)
+    return is_alike and _is_copied(step, source, copy, original)
 
 
 def _step(archive: Archive, index: int) -> ArchivedStep | None:
