@@ -1,6 +1,7 @@
 """What a batch fails for: each gate, alone and beside files that cannot be read."""
 
 import json
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -308,3 +309,15 @@ def test_the_verdict_about_a_file_is_that_of_compact_or_stats(
     run(["batch", "--no-cache", *arguments])
     (row,) = json.loads(capsys.readouterr().out)["files"]
     assert row["verdicts"] == alone["verdicts"]
+
+
+@pytest.mark.parametrize("gate", [("--fail-over-tokens", "500"), ("--fail-over", "0.5%")])
+def test_the_next_command_gets_a_file_past_its_gate(
+    capsys: pytest.CaptureFixture[str], gate: tuple[str, ...]
+) -> None:
+    write(Path("in/good.jsonl"), transcript(exchanges=30))
+    assert run(["batch", "in", *gate]) == 1
+    (command,) = [line for line in capsys.readouterr().out.splitlines() if "compact in/" in line]
+    _, _, *arguments = shlex.split(command)
+    assert run(arguments) == 0
+    assert run(["batch", "in/good.compacted.jsonl", *gate]) == 0

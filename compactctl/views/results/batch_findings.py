@@ -13,6 +13,7 @@ from compactctl.errors import GATE_FAILED
 from compactctl.records import Record
 from compactctl.store.files.objects import is_object
 from compactctl.store.files.parquet_dataset import is_data_set
+from compactctl.tokens.budget import MIN_TOKEN_TARGET
 from compactctl.views.facts import BASES
 from compactctl.views.growth import growth_failures
 from compactctl.views.terminal.text import limit_text, shell_path
@@ -140,7 +141,9 @@ def next_command(row: BatchRow) -> str | None:
         return None
     shown = shell_path(path)
     if row.status == "over limit":
-        return f"compactctl compact {shown}"
+        is_reachable = row.limit is not None and row.limit >= MIN_TOKEN_TARGET
+        target = f" --target {row.limit}" if is_reachable else ""
+        return f"compactctl compact {shown}{target}"
     if row.status == "over target":
         return f"compactctl compact {shown} --target {row.target} --explain --dry-run"
     return f"compactctl check {shown}"
