@@ -24,7 +24,7 @@ _NAME = (
     rf"|(?:{_PASS_HEADS})pass"
     r"|(?<=store)pass|(?<=-key)pass|(?<=ssh)pass|pwd|(?<![A-Za-z0-9])pw|(?<=\\n)pw|(?<=bind)pw|(?<=root)pw"
     r"|(?<=require)pass|(?<=seed[ _-])phrase|(?<=recovery[ _-])phrase|(?<=secret[ _-])phrase"
-    rf"|psk|mnemonic|secret[_-]?key[_-]?base|secret(?:-string)?|token|credentials?|(?:{_KEY_HEADS})key"
+    rf"|psk|mnemonic|secret[_-]?key[_-]?base|secret(?:-string)?|(?<!tik)token|credentials?|(?:{_KEY_HEADS})key"
     r"|sessid|(?<=connect\.)sid|(?<=_)auth|(?<=master)auth|(?<=[\"'])auth(?=\\*[\"']))"
 )
 _STEMS = (
@@ -71,10 +71,11 @@ _PHRASE = re.compile(
 )
 # Calls, items and attributes are no secrets.
 _CODE = re.compile(
-    r"[A-Za-z_][A-Za-z_.]*[(\[{<].*|[A-Za-z_][\w.]*\(.*\)\W*|[A-Za-z_]+(?:\.[A-Za-z_]+)+\W*"
+    r"[A-Za-z_][A-Za-z_.]*[(\[{<].*|[A-Za-z_][\w.]*\(.*\)\W*|[*&]?[A-Za-z_]+(?:\.[A-Za-z_]+)+\W*"
     r"|[(\[{].*",
     re.DOTALL,
 )
+_CONSTANT = re.compile("[A-Z]+(?:_[A-Z]+)+|(?:[A-Z][a-z]{2,}){2,}")
 _ODD = re.compile(r"\d|[!@#%^&*+/~?](?=.*\w)", re.DOTALL)
 # A camel-case type name has few of these, base64 has many.
 _HUMP = re.compile("[a-z][A-Z]")
@@ -180,7 +181,7 @@ def _is_odd_word(value: str) -> bool:
 
 def _is_argument(match: re.Match[str], head: str, value: str) -> bool:
     """Whether a quoted value behind a name is that of an option: ``--password 'a b'``."""
-    if len(value) < _MIN_CHARS or is_reference(value):
+    if len(value) < _MIN_CHARS or is_reference(value) or _is_folder(match, value):
         return False
     if match["option"]:
         return bool(_OPTION.search(head) or _SETTING.search(head))
@@ -238,7 +239,9 @@ def _is_secret(match: re.Match[str], head: str, before: str, value: str, text: s
 
 
 def _is_variable(match: re.Match[str], before: str, word: str) -> bool:
-    """Whether a value is a variable with the name itself: ``api_key=api_key``, ``=my_api_key``."""
+    """Whether a value is a constant, a type, or a variable of this name: ``api_key=api_key``."""
+    if _CONSTANT.fullmatch(word):
+        return True
     name = re.split(r"\\+[nrt]|\W", f"{before}{match[0]}".lower().rstrip("= "))[-1]
     value = word.lower()
     is_same = value == name or value.endswith(f"_{name}")

@@ -257,6 +257,15 @@ EVERYDAY = (
     "bearer authentication-is-required",
     'class="sk-toggleable__label-arrow fitted"',
     "pypi-publish-workflow-template-version-2",
+    "--counter tiktoken:o200k_base",
+    "token = TOKEN_BLOCK_BEGIN",
+    "fish --pwd '/home/v/project1'",
+    "flags.PWD = *envFlags.PWD",
+    "export LANGFUSE_SECRET_KEY=sk-...",
+    "- Token: gho_************",
+    "GITHUB_TOKEN=[YOUR_TOKEN]",
+    "const storageKey = `${storagePrefix}.${key}`;",
+    "token_endpoint_auth: McpOauthTokenEndpointAuth",
 )
 
 
