@@ -28,7 +28,7 @@ _KINDS: dict[str, tuple[tuple[str, str], ...]] = {
     ),
     "api-key": (
         # Not classes of a page: sk-toggleable__label-arrow.
-        ("sk-", r"(?!(?:[a-z]{1,12}[-_]+)+[a-z]{1,12}(?![\w-]))[A-Za-z0-9_-]{16,}"),
+        ("sk-", r"(?!(?:[a-z]{1,12}[-_]{1,2}){1,6}[a-z]{1,12}(?![\w-]))[A-Za-z0-9_-]{16,}"),
     ),
     "stripe-key": (*((name, r"\w{10,}") for name in _STRIPE), ("whsec_", r"[\w+/=]{16,}")),
     "jwt": (("eyJ", r"[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]*"),),

@@ -134,6 +134,13 @@ def gated_flags(row: BatchRow, fail_on: Sequence[Flag]) -> tuple[Flag, ...]:
     return tuple(flag for flag in row.flags if flag in fail_on)
 
 
+def _target_option(row: BatchRow) -> str:
+    """Return the option that gets a row below its gate, "" if the default target does."""
+    if row.limit is None or row.measure is None or 2 * row.limit >= row.measure.base_tokens:
+        return ""
+    return f" --target {row.limit}" if row.limit >= MIN_TOKEN_TARGET else ""
+
+
 def next_command(row: BatchRow) -> str | None:
     """Return the command to type about a row; None if its error says what to do, or none can."""
     path = row.data_set or row.path
@@ -141,9 +148,7 @@ def next_command(row: BatchRow) -> str | None:
         return None
     shown = shell_path(path)
     if row.status == "over limit":
-        is_reachable = row.limit is not None and row.limit >= MIN_TOKEN_TARGET
-        target = f" --target {row.limit}" if is_reachable else ""
-        return f"compactctl compact {shown}{target}"
+        return f"compactctl compact {shown}{_target_option(row)}"
     if row.status == "over target":
         return f"compactctl compact {shown} --target {row.target} --explain --dry-run"
     return f"compactctl check {shown}"

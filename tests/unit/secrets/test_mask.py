@@ -106,6 +106,7 @@ def test_what_stands_behind_a_value_in_nested_json_stays() -> None:
             "mysql ",
             "cookie: a",
             "echo 'x' | ",
+            "sk-",
         ),
         *(
             "MIIaaAIBAAKC\n",
