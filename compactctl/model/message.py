@@ -321,6 +321,8 @@ class ReportedUsage(Record):
             tools itself; usually None.
         is_trimmed: the provider cleared content, or may have left out messages.
         is_sum: ``context`` is the sum of three reported numbers: new, read and written tokens.
+        is_final: the client writes the report when the answer is complete, so that a small
+            ``output`` is true and not the count of a stream's first words.
     """
 
     context: int
@@ -333,6 +335,7 @@ class ReportedUsage(Record):
     resent: "ReportedUsage | None" = None
     is_trimmed: bool = False
     is_sum: bool = False
+    is_final: bool = False
 
     @property
     def answer(self) -> int | None:

@@ -31,4 +31,5 @@ def usage_of(record: Mapping[str, Any]) -> ReportedUsage | None:
         output=output,
         reasoning=reasoning or 0,
         cache_read=count_or_none(tokens.get("cached")),
+        is_final=True,
     )

@@ -65,12 +65,19 @@ class Request(Record):
         """
         if self.reported_answer is None or not self.is_output_reported:
             return self.counted_output + self.estimated_reasoning
+        if not self._is_output_counted:
+            return self.reported_answer + self.result_tokens
         return max(self.reported_answer, self._counted_reply) + self.result_tokens
 
     @property
     def is_output_reported(self) -> bool:
         """Whether the size of the answer was reported, and can be true."""
-        return self.reported_answer is not None and 2 * self.reported_answer >= self._counted_reply
+        return self.reported_answer is not None and (self.usage.is_final or self._is_output_counted)
+
+    @property
+    def _is_output_counted(self) -> bool:
+        """Whether the reported size of the answer is about the counted one, or larger."""
+        return 2 * (self.reported_answer or 0) >= self._counted_reply
 
     @property
     def _counted_reply(self) -> float:
