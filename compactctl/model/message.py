@@ -321,6 +321,7 @@ class ReportedUsage(Record):
             tools itself; usually None.
         is_trimmed: the provider cleared content, or may have left out messages.
         is_sum: ``context`` is the sum of three reported numbers: new, read and written tokens.
+        is_before_edit: compactctl edited the context after this report, and restated it.
     """
 
     context: int
@@ -333,6 +334,7 @@ class ReportedUsage(Record):
     resent: "ReportedUsage | None" = None
     is_trimmed: bool = False
     is_sum: bool = False
+    is_before_edit: bool = False
 
     @property
     def answer(self) -> int | None:
