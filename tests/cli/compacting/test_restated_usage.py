@@ -133,7 +133,8 @@ def with_reasoning_of_another(path: Path) -> None:
     records = [json.loads(line) for line in path.read_text().splitlines()]
     items = [r["payload"] for r in records if r["type"] == "response_item"]
     for number, item in enumerate(items):
-        item |= {"id": f"item{number}"} if item.get("role") == "assistant" else {}
+        if item.get("role") == "assistant":
+            item["id"] = f"item{number}"
         if "encrypted_content" in item:
             item["encrypted_content"] = "REDACTED"
     last = max(n for n, r in enumerate(records) if r["payload"].get("role") == "assistant")
