@@ -360,14 +360,18 @@ def changes_text(record: StageRecord) -> str:
     detail = safe_text(" ".join(record.detail.split()))
     match record.outcome:
         case "applied":
-            shown = _repeated if record.name == REPAIR else _counted
-            return ", ".join(map(shown, detail.split(", "))) or counts_text(record)
+            shown = _repeated_text if record.name == REPAIR else _counted_text
+            return shown(detail) or counts_text(record)
         case "not-needed":
             return "not needed"
         case "rolled-back":
             return f"rolled back: {detail}"
         case _:
             return detail
+
+
+def _counted_text(detail: str) -> str:
+    return ", ".join(map(_counted, detail.split(", "))) if detail else ""
 
 
 def _counted(clause: str) -> str:
@@ -382,12 +386,21 @@ def _counted(clause: str) -> str:
     return f"{count} {what}{semicolon}{more}"
 
 
+def _repeated_text(detail: str) -> str:
+    """Return the notes of a repair, which name one fault each: image replaced by a note (2 times).
+
+    Faults of which there was none are left out.
+    """
+    clauses = (_repeated(clause) for clause in re.split("[,;] ", detail))
+    return ", ".join(filter(None, clauses))
+
+
 def _repeated(clause: str) -> str:
-    """Return a note of a repair, which names one fault, with its number last if it is not 1."""
     match = _NOTE.fullmatch(clause)
     if match is None:
         return clause
-    return match[1] if match[2] == "1" else f"{match[1]} ({match[2]} times)"
+    times = {"0": "", "1": match[1]}
+    return times.get(match[2], f"{match[1]} ({match[2]} times)")
 
 
 def counts_text(record: StageRecord) -> str:
