@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
-from cli.asking import Ask
+from cli.asking import Ask, Sample
 
 from compactctl.views.faults import _MAX_ROWS
 
@@ -52,3 +52,18 @@ def test_its_places_add_up(ask: Ask, chat: Path, n_faults: int) -> None:
     (row,) = [line for line in ask("batch", chat).out.splitlines() if "will be refused  " in line]
     assert row.count(rule) == 1
     assert (f"{rule} on line 2 and {n_faults - 1} more" in row) == (n_faults > 1)
+
+
+@pytest.mark.parametrize(
+    ("chat", "times"), [(1, ""), (3, " (3 times)")], indirect=["chat"], ids=["1", "3"]
+)
+def test_a_repair_says_how_often_behind_what_it_did(ask: Ask, chat: Path, times: str) -> None:
+    shown = ask("compact", chat, "--stages", "repair", "--dry-run").out
+    (row,) = [line for line in shown.splitlines() if line.startswith("repair ")]
+    assert row.endswith(f"  orphaned call fixed{times}")
+
+
+def test_without_a_stage_to_run_there_is_no_table(ask: Ask, sample: Sample) -> None:
+    shown = ask("compact", sample("openai-chat"), "--target", "100k", "--dry-run").out
+    assert "nothing was changed" in shown
+    assert "total" not in shown
