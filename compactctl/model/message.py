@@ -323,6 +323,7 @@ class ReportedUsage(Record):
         is_sum: ``context`` is the sum of three reported numbers: new, read and written tokens.
         is_final: the client writes the report when the answer is complete, so that a small
             ``output`` is true and not the count of a stream's first words.
+        is_before_edit: compactctl edited the context after this report, and restated it.
     """
 
     context: int
@@ -336,6 +337,7 @@ class ReportedUsage(Record):
     is_trimmed: bool = False
     is_sum: bool = False
     is_final: bool = False
+    is_before_edit: bool = False
 
     @property
     def answer(self) -> int | None:

@@ -87,7 +87,7 @@ def _paths(record: object, part: Part, edit: SetField, length: int) -> Iterator[
 
 
 def _reads_as(value: object, current: str) -> bool:
-    """Whether a field with this value is read as ``current``: what is no text, as ""."""
+    """Whether a field with this value is read as ``current``: anything but text, as ""."""
     return (value if isinstance(value, str) else "") == current
 
 

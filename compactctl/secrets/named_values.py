@@ -69,7 +69,7 @@ _PHRASE = re.compile(
     r"|[a-z]{3,8}(?:[ \t]+[a-z]{3,8}){11,24})"
     r"(?=[ \t]*(?:[\"'`.,:;|)<\\]|\r?\n|\Z))"
 )
-# Calls, items and attributes are no secrets.
+# Calls, items and attributes are not secrets.
 _CODE = re.compile(
     r"[A-Za-z_][A-Za-z_.]*[(\[{<].*|[A-Za-z_][\w.]*\(.*\)\W*|[*&]?[A-Za-z_]+(?:\.[A-Za-z_]+)+\W*"
     r"|[(\[{].*",

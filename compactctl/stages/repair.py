@@ -191,7 +191,7 @@ class _PairRepair:
         if not self.halves:
             return ()
         calls, results = self.figures.values()
-        return (f"orphaned calls fixed: {calls:,}", f"orphaned results fixed: {results:,}")
+        return (f"orphaned call fixed: {calls:,}", f"orphaned result fixed: {results:,}")
 
     @property
     def figures(self) -> dict[str, int]:

@@ -6,12 +6,15 @@ from typing import Any
 from compactctl.history.error_subject import ErrorSubject
 from compactctl.history.faults import Fault
 from compactctl.model.refusal_rule import UNKNOWN
+from compactctl.store.files.source import STANDARD_STREAM
 from compactctl.views.islands import island_document
 from compactctl.views.terminal.tables import Table, table, text
-from compactctl.views.terminal.text import one_line, plural
+from compactctl.views.terminal.text import one_line, plural, shell_path
 
 # Places that are listed for one rule.
 _MAX_PLACES = 8
+# Of one rule, in the table.
+_MAX_ROWS = 10
 # A path to a message of a list begins with its index, or with the name of the list.
 _LIST_DEPTH = 2
 
@@ -26,10 +29,17 @@ def verdict(faults: Sequence[Fault]) -> str:
 
 
 def fault_table(faults: Sequence[Fault]) -> Table:
-    """Return a row for each fault: its place, what is wrong, the rule."""
+    """Return rows of faults: place, rule, what is wrong; of many of one rule, the first ones."""
     columns = (text("Place"), text("Rule"), text("Fault", "wrap", min_width=20))
-    rows = ((place_text(fault), fault.rule.id, one_line(fault.text)) for fault in faults)
-    return table(columns, rows)
+    return table(columns, _table_rows(faults))
+
+
+def _table_rows(faults: Sequence[Fault]) -> Iterator[tuple[str, str, str]]:
+    for rule, group in _by_rule(faults).items():
+        for fault in group[:_MAX_ROWS]:
+            yield place_text(fault), rule, one_line(fault.text)
+        if len(group) > _MAX_ROWS:
+            yield f"{len(group) - _MAX_ROWS:,} more", rule, "listed by --json"
 
 
 def place_text(fault: Fault) -> str:
@@ -43,6 +53,12 @@ def place_text(fault: Fault) -> str:
     depth = max(n for n, step in enumerate(fault.path) if isinstance(step, int))
     place = ".".join(map(str, fault.path[: depth + 1]))
     return place if fault.is_in_document else f"{line}, {place}"
+
+
+def advice_text(fault: Fault, path: str) -> str:
+    """Return what the user can do about a fault of a file, with its name to type; "" for none."""
+    name = "FILE" if path == STANDARD_STREAM else shell_path(path)
+    return fault.rule.advice.replace("FILE", name)
 
 
 def subject_text(subject: ErrorSubject) -> str:

@@ -155,3 +155,14 @@ def test_no_restored_copy_lands_among_sessions(home: Home, ask: Ask, tmp_path: P
     assert outcome.code == 2
     assert "inside a client's session store" in outcome.err
     assert not copy.exists()
+
+
+@EACH
+def test_a_rewind_without_it_names_the_command_that_undoes_it(
+    home: Home, ask: Ask, client: str
+) -> None:
+    path = WRITERS[client](home)
+    outcome = ask("rewind", SAID.id)
+    assert f"to undo that: compactctl rewind {SAID.id[:8]} --client" in outcome.out
+    assert str(path) not in outcome.out
+    assert ask("rewind", SAID.id, "--client").code == 0

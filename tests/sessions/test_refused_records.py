@@ -8,7 +8,7 @@ import pytest
 from cli.asking import Ask
 from formats.copilot_cli.sessions import Record
 from sessions.homes import Home
-from sessions.long_sessions import SMALL, codex, copilot
+from sessions.long_sessions import SAID, SMALL, codex, copilot
 
 # What is wrong with events that Copilot CLI 1.0.102 refuses and never sends.
 FAULTS: dict[str, Record] = {
@@ -136,3 +136,20 @@ def test_a_session_whose_header_is_torn_is_fixed_in_place(home: Home, ask: Ask) 
     assert ask("check", path).code == 0
     assert ask("rewind", path).code == 0
     assert path.read_bytes() == torn
+
+
+def test_a_session_is_named_as_it_was_typed(home: Home, ask: Ask) -> None:
+    """Its path is long, and no command needs it."""
+    path = codex(home)
+    sealed = {"type": "reasoning", "summary": [], "encrypted_content": "x"}
+    compaction = {"type": "compaction", "encrypted_content": "x"}
+    with path.open("a") as file:
+        for item in (compaction, sealed):
+            record = {"timestamp": "t", "type": "response_item", "payload": item}
+            file.write(f"{json.dumps(record)}\n")
+    name = SAID.id[:8]
+    shown = ask("check", name).out
+    assert f"compactctl rescue {name} --redo undoes" in shown
+    assert f"compactctl rescue {name}\n" in shown
+    assert f"compactctl check {name}\n" in ask("stats", name).out
+    assert str(path) not in shown

@@ -1,6 +1,6 @@
 """Make options of the fields that records ask for."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
@@ -55,13 +55,18 @@ def _loader(how: Ask) -> Callable[..., object]:
     """Return a callback, which runs after a relative path of a settings file was resolved."""
     load: Any = how.load or how.read
 
+    def names(values: Iterable[str]) -> list[str]:
+        if how.metavar != "A,B,...":
+            return [*values]
+        return [name.strip() for text in values for name in text.split(",") if name.strip()]
+
     def loaded(
         context: click.Context, parameter: click.Parameter, value: str | tuple[str, ...] | None
     ) -> object:
         if context.resilient_parsing or value is None:
             return None
         try:
-            return tuple(map(load, value)) if isinstance(value, tuple) else load(value)
+            return load(value) if isinstance(value, str) else tuple(map(load, names(value)))
         except UsageError as error:
             if how.read:
                 raise

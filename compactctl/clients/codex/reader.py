@@ -134,6 +134,8 @@ class CodexReader(LineReader):
         self.shortened: set[str] = set()
         # Whether a message carries our tags.
         self._is_edited = False
+        # Of the record whose counts compactctl restated; what was reported before is outdated.
+        self._restated_line = -1
 
     def add_line(self, decoded: Decoded) -> None:
         """Add the records on a line."""
@@ -143,6 +145,8 @@ class CodexReader(LineReader):
                 self.builder.add_opaque(decoded, "a JSON value that is not a record", value=value)
             elif isinstance(value.get("payload"), Mapping):
                 record = with_reported_usage(value, USAGE_FIELDS)
+                if record is not value:
+                    self._restated_line = decoded.index
                 self._enveloped(record, record["payload"], decoded)
             else:
                 self._add_bare(value, decoded)
@@ -154,7 +158,8 @@ class CodexReader(LineReader):
         self._drop_superseded({message.id for message in sent})
         self.builder.messages = list(map(self._attributed, self.builder.messages))
         header = [m for m in self.builder.messages if self.header and m.id == self.header.id]
-        effective = tuple(map(self._with_lock, (*header, *sent)))
+        locked = map(self._with_lock, (*header, *sent))
+        effective = tuple(map(self._with_outdated_usage, locked))
         self.builder.refused = [*self.refusals.records(self.cwd, self.version)]
         client_ids = {name for r in self._replacements if not r.is_ours for name in r.ids}
         transcript = self.builder.build(
@@ -247,6 +252,12 @@ class CodexReader(LineReader):
             typed = typed_prompt(part.text, CODEX)
             return None if typed == part.text else typed
         return "" if TAGGED.match(part.text) else part.typed
+
+    def _with_outdated_usage(self, message: Message) -> Message:
+        """Return a message with its usage marked if compactctl edited the context after it."""
+        if message.usage is None or message.line > self._restated_line:
+            return message
+        return replace(message, usage=replace(message.usage, is_before_edit=True))
 
     def _with_lock(self, message: Message) -> Message:
         if _holds_settings(message) and message.locks.immutable_reason is None:

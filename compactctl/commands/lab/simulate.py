@@ -48,12 +48,12 @@ class SimulateOptions(Record):
     measure: MeasureOptions = field(default_factory=MeasureOptions)
     profiles: tuple[Profile, ...] = ask(
         (),
-        "Simulate this profile (repeatable). [default: all that auto-compact]",
+        "Simulate these profiles (repeatable). [default: all that auto-compact]",
         POLICY,
         MAY,
         flag="--profile",
         path="settings",
-        metavar="NAME|FILE",
+        metavar="A,B,...",
         load=load_profile,
         complete="complete_profile",
     )

@@ -110,6 +110,14 @@ def groups_by_client(options: RewindOptions, source: Source) -> tuple[str, ...]:
     return ()
 
 
+def compacted_by(source: Source, path: str) -> str:
+    """Return the client whose compactions are in effect in a transcript; "" for none."""
+    with suppress(NotUnderstoodError):
+        compactions = compactions_of(current_state(loaded_from(source, path)))
+        return next((one.client for one in compactions if one.in_effect), "")
+    return ""
+
+
 def _undo(options: RewindOptions) -> RewindResult:
     job = _load_job(options)
     if not job.compactions:

@@ -75,7 +75,8 @@ class RewindResult(Record):
         written: what was written, None if nothing was; its carried lines are not in ``after``.
         data: the restored state in chunks, if it goes to standard output.
         same_as: the id of the session that this one was copied from, if that is as it was then.
-        was_compacted: whether there was ever a compaction to undo.
+        was_compacted: whether compactctl ever compacted it.
+        compacted_by: the client that compacted it, if nothing was to undo; "" for none.
         warnings: what the user should know.
     """
 
@@ -92,6 +93,7 @@ class RewindResult(Record):
     data: Iterable[bytes] | None = None
     same_as: str | None = None
     was_compacted: bool = True
+    compacted_by: str = ""
     warnings: tuple[str, ...] = ()
 
     @property

@@ -29,7 +29,12 @@ from compactctl.commands.rewind.appended import (
     leads_over_appended,
     require_closed,
 )
-from compactctl.commands.rewind.client import groups_by_client, is_tagged_by_client, undo_by_client
+from compactctl.commands.rewind.client import (
+    compacted_by,
+    groups_by_client,
+    is_tagged_by_client,
+    undo_by_client,
+)
 from compactctl.commands.rewind.group import undo_group
 from compactctl.commands.rewind.result import (
     KeptBytes,
@@ -99,7 +104,10 @@ def rewind(options: RewindOptions) -> RewindResult:
     if not history.timeline.steps:
         _check_never_compacted(options, source)
     target, notes = _target(options, source, history), (s.why for s in written_anew(current))
-    return _finish(options, source, history, target, n_late + late, *notes)
+    result = _finish(options, source, history, target, n_late + late, *notes)
+    if result.moved or result.was_compacted:
+        return result
+    return replace(result, compacted_by=compacted_by(source, options.input.path))
 
 
 def _take_in(options: RewindOptions) -> int:
@@ -278,23 +286,27 @@ def _state_named(name: str, history: OperationHistory) -> _NamedState:
             )
         return state
     problem = "is ambiguous" if named else "is not an operation of this transcript"
-    names = ", ".join(named or _named("", history))
+    names = ", ".join(named or _states_by_name(history))
     raise UsageError(f"{name!r} {problem}; there are {names} (see compactctl log)")
 
 
 def _named(name: str, history: OperationHistory) -> dict[str, _NamedState]:
-    """Return the states whose names begin so.
-
-    They are named by the operations that led to them, also if only others name these, and by their
-    digest, in full or by its first digits.
-    """
+    """Return the states whose names begin so; a digest may be in full."""
     if not name:
         return {}
-    by_operation = _named_by_operation(history.timeline)
-    by_digest = _named_by_digest(history) if history.archived else {}
-    states = by_digest | by_operation
     short = name[:STATE_DIGITS] if _DIGEST.fullmatch(name) else name
+    states = _states_by_name(history)
     return {key: state for key, state in states.items() if key.startswith(short)}
+
+
+def _states_by_name(history: OperationHistory) -> dict[str, _NamedState]:
+    """Return all states.
+
+    They are named by the operations that led to them, also if only others name these, and by the
+    first digits of their digest.
+    """
+    by_digest = _named_by_digest(history) if history.archived else {}
+    return by_digest | _named_by_operation(history.timeline)
 
 
 def _named_by_operation(timeline: OperationTimeline) -> dict[str, _NamedState]:

@@ -107,7 +107,9 @@ def requests_after_own_edit(
 
     Earlier usage describes a context that no longer exists.
     """
-    edit_point = max((index or 0 for index in edit_points(messages).values()), default=-1)
+    points = [index or 0 for index in edit_points(messages).values()]
+    points += [request.first_index for request in requests if request.usage.is_before_edit]
+    edit_point = max(points, default=-1)
     return tuple(request for request in requests if request.first_index > edit_point)
 
 

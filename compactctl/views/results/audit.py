@@ -57,7 +57,7 @@ _SIZES = (
 
 def audit_terminal(result: AuditResult) -> Iterator[ScreenItem]:
     """Yield the output: a row per compaction, then the findings of each."""
-    name = path_name(result.options.input.path)
+    name = path_name(result.options.input.reference)
     if not result.compactions:
         yield f"{name}: no compactions"
         return

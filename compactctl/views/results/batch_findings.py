@@ -3,6 +3,7 @@
 The screen, JUnit, the pages and the annotations of CI runners all tell it from here, in one order.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from compactctl.commands.batch.batch import BatchResult
@@ -16,10 +17,10 @@ from compactctl.store.files.parquet_dataset import is_data_set
 from compactctl.tokens.budget import MIN_TOKEN_TARGET
 from compactctl.views.facts import BASES
 from compactctl.views.growth import growth_failures
-from compactctl.views.terminal.text import limit_text, shell_path
+from compactctl.views.terminal.text import limit_text, plural, shell_path
 
 _BASELINE = "--baseline"
-_SHOWN_FAULTS = 3
+_SHOWN_RULES = 3
 _FLAG_TEXTS: Mapping[Flag, str] = {
     "opaque": "lines or text not recognized",
     "orphans": "tool calls without results, or results without calls",
@@ -121,12 +122,17 @@ def _limit_text(row: BatchRow, gates: BatchGates) -> str:
 
 
 def _refused_text(row: BatchRow) -> str:
-    """Return the rules and lines of what is refused, of the transcript before any stage."""
+    """Return each broken rule with its first line, of the transcript before any stage."""
     if not row.refused:
         return "the provider or the client refuses the result; see compactctl check"
-    places = [f"{fault.rule} on line {fault.line:,}" for fault in row.refused[:_SHOWN_FAULTS]]
-    more = len(row.refused) - len(places)
-    return ", ".join((*places, f"{more:,} more") if more else places)
+    counts = Counter(fault.rule for fault in row.refused)
+    first_lines = {fault.rule: fault.line for fault in reversed(row.refused)}
+    places = [
+        f"{rule} on line {first_lines[rule]:,}{f' and {n - 1:,} more' if n > 1 else ''}"
+        for rule, n in counts.items()
+    ]
+    more = len(places) - _SHOWN_RULES
+    return ", ".join((*places[:_SHOWN_RULES], *([plural(more, "more rule")] if more > 0 else ())))
 
 
 def gated_flags(row: BatchRow, fail_on: Sequence[Flag]) -> tuple[Flag, ...]:

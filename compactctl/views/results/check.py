@@ -16,7 +16,7 @@ from compactctl.views.encode import (
     verdict_fields,
 )
 from compactctl.views.facts import base_text, counter_text, warning_lines
-from compactctl.views.faults import fault_rows, fault_table, place_text, verdict
+from compactctl.views.faults import advice_text, fault_rows, fault_table, place_text, verdict
 from compactctl.views.islands import continue_command
 from compactctl.views.other_systems import CHECK, foreign_records
 from compactctl.views.results.request import REFUSED, answer_lines
@@ -49,7 +49,7 @@ def check_terminal(result: CheckResult) -> Iterator[ScreenItem]:
         answer = f"compaction is due: {_fired_text(result)}"
     style: TextStyle = "bold red" if result.due or result.is_unsure else "bold"
     if result.due or not result.refused:
-        yield Accent(f"{path_name(result.stats.options.input.path)}: {answer}", style)
+        yield Accent(f"{path_name(result.stats.options.input.reference)}: {answer}", style)
     yield from answer_lines(result.stats)
     yield from _others(result)
     if result.due or not result.refused:
@@ -61,7 +61,7 @@ def check_terminal(result: CheckResult) -> Iterator[ScreenItem]:
 
 def _refusal(result: CheckResult) -> Iterator[ScreenItem]:
     """Yield what will be refused, and the command that fixes it."""
-    path = result.stats.options.input.path
+    path = result.stats.options.input.reference
     yield Accent(f"{path_name(path)}: {verdict(result.refused)}", "bold red")
     yield ""
     yield fault_table(result.refused)
@@ -71,14 +71,14 @@ def _refusal(result: CheckResult) -> Iterator[ScreenItem]:
         if result.is_fixed_in_place:
             where, command = "in place", "compactctl rescue --in-place"
         yield Verbatim(f"fix {where}: {typed_command(command, path)}")
-    advice = dict.fromkeys(fault.rule.advice for fault in result.refused)
-    yield from filter(None, advice)
+    advice = dict.fromkeys(advice_text(fault, path) for fault in result.refused)
+    yield from map(Verbatim, filter(None, advice))
 
 
 def _others(result: CheckResult) -> Iterator[str | Verbatim]:
     """Yield what may be refused, and what the client fixes by itself, in a line each."""
     client = format_of(result.stats.transcript.format).client or "the client"
-    path = result.stats.options.input.path
+    path = result.stats.options.input.reference
     for fault in result.stats.faults:
         if fault.is_refused:
             continue

@@ -29,6 +29,7 @@ from compactctl.views.facts import (
     written_lines,
 )
 from compactctl.views.faults import (
+    advice_text,
     fault_rows,
     place_text,
     repaired_faults,
@@ -81,8 +82,9 @@ def compact_terminal(result: CompactResult) -> Iterator[ScreenItem]:
     yield from assumption_lines(result.measure, result.outcome.size)
     if not result.compacted:
         yield from _advice_on_nothing(result)
-    yield ""
-    yield _stage_table(result)
+    if any(record.outcome != "not-needed" for record in result.stages):
+        yield ""
+        yield _stage_table(result)
     facts = tuple(_facts(result))
     if facts:
         yield ""
@@ -358,13 +360,18 @@ def changes_text(record: StageRecord) -> str:
     detail = safe_text(" ".join(record.detail.split()))
     match record.outcome:
         case "applied":
-            return ", ".join(map(_counted, detail.split(", "))) or counts_text(record)
+            shown = _repeated_text if record.name == REPAIR else _counted_text
+            return shown(detail) or counts_text(record)
         case "not-needed":
             return "not needed"
         case "rolled-back":
             return f"rolled back: {detail}"
         case _:
             return detail
+
+
+def _counted_text(detail: str) -> str:
+    return ", ".join(map(_counted, detail.split(", "))) if detail else ""
 
 
 def _counted(clause: str) -> str:
@@ -377,6 +384,23 @@ def _counted(clause: str) -> str:
     if count == "1":
         what = _PLURAL.sub("", what, count=1)
     return f"{count} {what}{semicolon}{more}"
+
+
+def _repeated_text(detail: str) -> str:
+    """Return the notes of a repair, which name one fault each: image replaced by a note (2 times).
+
+    Faults of which there was none are left out.
+    """
+    clauses = (_repeated(clause) for clause in re.split("[,;] ", detail))
+    return ", ".join(filter(None, clauses))
+
+
+def _repeated(clause: str) -> str:
+    match = _NOTE.fullmatch(clause)
+    if match is None:
+        return clause
+    times = {"0": "", "1": match[1]}
+    return times.get(match[2], f"{match[1]} ({match[2]} times)")
 
 
 def counts_text(record: StageRecord) -> str:
@@ -450,7 +474,7 @@ def _output_lines(result: CompactResult, written: Written) -> Iterator[str]:
     """Yield the written file, what it lacks, how to undo it, and how to resume."""
     yield from written_lines(written, result.change.after.n_bytes, result.before.n_bytes)
     if written.left_out_from is not None:
-        path = path_name(result.options.input.path)
+        path = path_name(result.options.input.reference)
         yield labeled("left out", f"{path} from line {written.left_out_from:,} on, appended since")
     if written.archive:
         yield labeled("archive", line_text(written.archive))
@@ -514,7 +538,8 @@ def _only_repaired(result: CompactResult) -> bool:
 def _remaining_lines(result: CompactResult) -> Iterator[str]:
     """Yield what will still be refused, and what the user can do, in a line each."""
     for fault in refused_among(unrepaired_faults(result.faults, result.remaining)):
-        advice = f"; {fault.rule.advice}" if fault.rule.advice else ""
+        typed = advice_text(fault, result.options.input.reference)
+        advice = f"; {typed}" if typed else ""
         yield f"{place_text(fault)}: {one_line(fault.text)} ({fault.rule.id}){advice}"
 
 

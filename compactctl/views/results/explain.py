@@ -45,7 +45,9 @@ _OPTIONS: Mapping[Way, str] = {
 def explain_terminal(result: ExplainResult) -> Iterator[ScreenItem]:
     """Yield the output: facts about the message."""
     tokens = plural(result.entry.tokens, "token")
-    yield Accent(f"{path_name(result.options.input.path)}: {_where(result)} · {tokens}", "bold")
+    yield Accent(
+        f"{path_name(result.options.input.reference)}: {_where(result)} · {tokens}", "bold"
+    )
     yield Facts(tuple(_facts(result)))
 
 

@@ -175,7 +175,7 @@ def _count(number: int | None) -> str:
 
 
 def _nothing(result: LogResult) -> Iterator[ScreenItem]:
-    name = path_name(result.options.input.path)
+    name = path_name(result.options.input.reference)
     if result.archive_missing:
         yield f"{name} was compacted, but its archive was not found"
         yield f"{line_text(result.advice)} to list its compactions and to rewind"

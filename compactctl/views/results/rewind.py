@@ -15,7 +15,14 @@ from compactctl.views.facts import (
     written_lines,
 )
 from compactctl.views.terminal.screen import Accent, Fact, Facts, ScreenItem
-from compactctl.views.terminal.text import one_line, path_name, plural, shell_path, size_text
+from compactctl.views.terminal.text import (
+    one_line,
+    path_name,
+    plural,
+    shell_path,
+    size_text,
+    typed_command,
+)
 
 
 def rewind_terminal(result: RewindResult) -> Iterator[ScreenItem]:
@@ -68,10 +75,13 @@ def rewind_messages(result: RewindResult) -> Iterator[str]:
 
 
 def _answer(result: RewindResult) -> str:
-    path, checked = path_name(result.options.input.path), result.options.check
+    path, checked = path_name(result.options.input.reference), result.options.check
     if not result.moved:
         if result.was_compacted:
             return f"{path}: already in that state; nothing to undo"
+        if result.compacted_by:
+            command = typed_command("compactctl rewind", result.options.input.reference)
+            return f"compacted only by {result.compacted_by}; to undo that: {command} --client"
         return f"{path} was never compacted; nothing to undo"
     if result.by_client:
         hidden = sum(len(compaction.hidden) for compaction in result.by_client)

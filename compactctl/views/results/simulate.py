@@ -115,7 +115,7 @@ def _replayed_text(result: SimulateResult) -> str:
 
 
 def _facts(result: SimulateResult) -> Iterator[Fact]:
-    yield Fact("session", path_name(result.options.input.path))
+    yield Fact("session", path_name(result.options.input.reference))
     yield Fact("counted with", f"{counter_text(result.measure)}; {model_text(result.measure)}")
     yield Fact("window", f"{result.measure.budget.window:,} tokens")
     yield Fact("largest request", f"{result.peak:,} tokens without compaction")

@@ -55,7 +55,7 @@ def _refusal(result: StatsResult) -> Iterator[ScreenItem]:
     """Yield that the next request will be refused, in a line."""
     faults = refused_among(result.faults)
     if faults:
-        path = result.options.input.path
+        path = result.options.input.reference
         more = "" if path == STANDARD_STREAM else f"; {typed_command('compactctl check', path)}"
         yield Accent(f"{verdict(faults)}{more}", "bold red")
 

@@ -69,11 +69,12 @@ def view_messages(result: ViewResult) -> Iterator[str]:
     """Yield the lines for standard error: the number of matches, or why nothing is shown."""
     yield from warning_lines(result.warnings)
     if result.n_matches is not None:
-        yield f"{path_name(result.options.input.path)}: {_matches_text(result, result.n_matches)}"
+        name = path_name(result.options.input.reference)
+        yield f"{name}: {_matches_text(result, result.n_matches)}"
     elif not result.messages:
         is_archive = result.options.what == "archived"
         nothing = "nothing is hidden" if is_archive else "there are no messages"
-        yield f"{path_name(result.options.input.path)}: {nothing}"
+        yield f"{path_name(result.options.input.reference)}: {nothing}"
 
 
 def _text(result: ViewResult, *, full: bool) -> Iterator[str]:
@@ -106,7 +107,7 @@ def _heading(result: ViewResult) -> str:
     else:
         what = f"{count} of {n_all} {'sent' if result.options.what == 'effective' else 'not sent'}"
     tokens = sum(viewed.tokens or 0 for viewed in result.messages)
-    return f"{what}, {plural(tokens, 'token')}: {path_name(result.options.input.path)}"
+    return f"{what}, {plural(tokens, 'token')}: {path_name(result.options.input.reference)}"
 
 
 def _island_number(viewed: ViewedMessage) -> int:
@@ -117,7 +118,7 @@ def _island_number(viewed: ViewedMessage) -> int:
 def _island_heading(result: ViewResult, island: Island) -> str:
     """Return what an island is, and the command that continues there."""
     what = f"{island.kind}: {island.describe('record')}"
-    command = continue_command(result.options.input.path, island)
+    command = continue_command(result.options.input.reference, island)
     return f"{what}; continue there: {command}" if command else what
 
 

@@ -10,6 +10,8 @@ from false_usage import LIES, with_usage
 from file_commands import load_file
 from formats.pi import sessions as pi
 
+from compactctl.records import replace
+
 LESS = ("--stages", "truncate", "--target", "30k", "--keep-turns", "1")
 
 
@@ -79,7 +81,8 @@ def test_it_is_never_taken_for_what_the_provider_reported(
     reported = {m.usage for m in load_file(original).transcript.messages}
     small, told = compacted(ask, original)
     left = load_file(small).transcript.effective
-    assert {None} < {message.usage for message in left} <= reported
+    usages = {m.usage and replace(m.usage, is_before_edit=False) for m in left}
+    assert {None} < usages <= reported
     size = ask("stats", small, "--json").json["estimatedInputTokens"]
     assert size == told["largestRequestTokens"]
 
@@ -123,3 +126,27 @@ def test_what_still_holds_is_not_restated(ask: Ask, tmp_path: Path, sample: Samp
     found = done.json
     assert found["compacted"]
     assert found["restatedUsage"] is None
+
+
+def with_reasoning_of_another(path: Path) -> None:
+    """Let the reasoning of a rollout be sealed for another account, up to its last message."""
+    records = [json.loads(line) for line in path.read_text().splitlines()]
+    items = [r["payload"] for r in records if r["type"] == "response_item"]
+    for number, item in enumerate(items):
+        if item.get("role") == "assistant":
+            item["id"] = f"item{number}"
+        if "encrypted_content" in item:
+            item["encrypted_content"] = "REDACTED"
+    last = max(n for n, r in enumerate(records) if r["payload"].get("role") == "assistant")
+    sealed = {"type": "reasoning", "id": "rs", "summary": [], "encrypted_content": "REDACTED"}
+    records.insert(last, {**records[last], "payload": sealed})
+    path.write_text("".join(f"{json.dumps(record)}\n" for record in records))
+
+
+def test_a_repaired_rollout_is_as_large_as_its_compaction_says(ask: Ask, sample: Sample) -> None:
+    """Without its reasoning the newest message loses its id, by which it could be found."""
+    path = sample("codex-session")
+    with_reasoning_of_another(path)
+    told = ask("compact", path, "--stages", "repair,truncate", "--target", "12k", "--json").json
+    after = ask("stats", told["output"], "--json").json["estimatedInputTokens"]
+    assert after == told["largestRequestTokens"]

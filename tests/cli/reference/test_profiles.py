@@ -370,3 +370,18 @@ def test_copilots_rule_for_a_model_applies_by_itself(
         out,
     )
     assert ("Keep going" in ask("view", out, "--full").out) == is_reminded
+
+
+def test_several_profiles_are_simulated_as_in_an_evaluation(ask: Ask, sample: Sample) -> None:
+    path = sample("openai-chat")
+    listed, repeated = (
+        ask("lab", "simulate", path, "--window", "20k", "--json", *options).json
+        for options in (
+            ("--profile", "roo, opencode"),
+            ("--profile", "roo", "--profile", "opencode"),
+        )
+    )
+    assert listed == repeated
+    refused = ask("lab", "simulate", path, "--profile", "roo,opncode")
+    assert refused.code == 2
+    assert "'opncode'; did you mean opencode?" in refused.err

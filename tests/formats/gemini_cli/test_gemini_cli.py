@@ -23,6 +23,7 @@ from formats.squeeze import compacted, squeezed
 from compactctl.clients.gemini_cli.format import GeminiCli
 from compactctl.history.pairs import find_orphans
 from compactctl.history.reads import find_file_reads
+from compactctl.history.usage.requests import find_requests
 from compactctl.model.message import (
     MediaPart,
     Message,
@@ -31,6 +32,8 @@ from compactctl.model.message import (
     ToolCallPart,
     ToolResultPart,
 )
+from compactctl.tokens.counters.estimates import CharsCounter
+from compactctl.tokens.meter import Meter
 
 PICTURE = {"inlineData": {"mimeType": "image/png", "data": PNG}}
 
@@ -162,7 +165,14 @@ def test_usage_is_that_of_the_whole_request() -> None:
     assert usage is not None
     assert (usage.context, usage.output, usage.reasoning) == (7_318, 166, 134)
     assert usage.cache_read == 40
-    assert found.messages[1].usage == ReportedUsage(context=0)
+    assert found.messages[1].usage == ReportedUsage(context=0, is_final=True)
+
+
+def test_a_small_answer_is_as_large_as_reported() -> None:
+    asked = tool("c1", "create_issue", {"summary": "The crane is broken, nobody knows since when."})
+    found = session(user("u1", "hi"), gemini("g1", "a", asked, tokens=tokens(9_000, 10, 0)))
+    (request,) = find_requests(found.effective, Meter(CharsCounter(4)).message)
+    assert request.counted_output > 2 * request.answer == 2 * 10
 
 
 def test_what_is_no_record_of_a_session_is_carried() -> None:

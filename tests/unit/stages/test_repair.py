@@ -55,7 +55,7 @@ def test_orphans_of_both_kinds_are_hidden_behind_one_marker() -> None:
     of = view(conversation(user("go"), call("a", "Bash"), user("on"), GHOST, user("done")))
     proposal = propose(STAGE, of)
     assert hidden(proposal) == ["m1", "m3"]
-    assert proposal.notes == ("orphaned calls fixed: 1", "orphaned results fixed: 1")
+    assert proposal.notes == ("orphaned call fixed: 1", "orphaned result fixed: 1")
     marker = inserted(proposal)
     assert (marker.before, marker.message.kind) == ("m1", "marker")
     assert marker.message.text.endswith("removed: 2]")

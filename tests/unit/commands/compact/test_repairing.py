@@ -89,7 +89,7 @@ def test_files_are_whole_after_a_repair_and_come_back(
     output = tmp_path / f"out{path.suffix}"
     result = repaired(path, output, policy, layout)
     assert result.compacted
-    assert result.stages[0].detail == "orphaned calls fixed: 1; orphaned results fixed: 1"
+    assert result.stages[0].detail == "orphaned call fixed: 1; orphaned result fixed: 1"
     after = shown(output)
     assert find_orphans(after) == frozenset()
     assert len(after) == len(CHATS[name]) + (2 if policy == "synth" else -1)
