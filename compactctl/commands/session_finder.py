@@ -237,8 +237,9 @@ class SessionFinder(Record, dict=True, gc=True):
     ) -> ChosenSession | SessionChoices:
         sessions = [*self._suitable(self._started_in(self.here, entries), purpose)]
         if not sessions:
+            folder = os.path.realpath(self.here)
             raise NoInputError(
-                f"{reference}: no session was started in {self.here}; see compactctl sessions"
+                f"{reference}: no session was started in {folder}; see compactctl sessions"
             )
         session = choose_in_folder(purpose, NO_CANDIDATES, sessions)
         if isinstance(session, Session):

@@ -213,7 +213,7 @@ def _sessions() -> "SessionFinder":
     from compactctl.commands.session_finder import SessionFinder
     from compactctl.store.client_folders import this_machine
 
-    return SessionFinder(machine=this_machine(), here=Path.cwd(), now=time.time())
+    return SessionFinder(machine=this_machine(), here=Path(), now=time.time())
 
 
 def _is_empty() -> bool:

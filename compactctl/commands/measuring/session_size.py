@@ -5,7 +5,7 @@ reads no more of them. What follows the report is counted, as everywhere else.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from typing import Literal
 
 from compactctl.clients.format import Format
@@ -13,7 +13,6 @@ from compactctl.clients.reading.file_ends import WINDOW, last_lines
 from compactctl.clients.registry import ALL_FORMATS
 from compactctl.clients.session import Session, SessionDetails
 from compactctl.commands.measuring.context_size import (
-    ContextSize,
     believed_reports,
     context_size,
 )
@@ -22,7 +21,8 @@ from compactctl.commands.measuring.next_request import largest_of, sized_request
 from compactctl.commands.reading.transcript import InputOptions, load, parse
 from compactctl.errors import CompactctlError
 from compactctl.history.turns import split_conversations
-from compactctl.model.message import Message
+from compactctl.history.usage.calibration import Calibration
+from compactctl.model.message import CallId, Message, ToolCallPart, ToolResultPart
 from compactctl.model.tags import METADATA_KEY
 from compactctl.model.transcript import Transcript
 from compactctl.records import Record, asdict, replace
@@ -32,12 +32,15 @@ from compactctl.tokens.models.lookup import resolve_model, window_in_use
 SizeSource = Literal["counted", "counted at the end", "recorded by the client"]
 Certainty = Literal["exact", "about", "at least"]
 _FORMATS = {candidate.name: candidate for candidate in ALL_FORMATS}
-_LINE_FILES = (".jsonl", ".zst")
+_COMPRESSED = ".zst"
+_LINE_FILES = (".jsonl", _COMPRESSED)
 # A file of this size is read as a whole for its other details, too.
 _SMALL = 2 * WINDOW
 # Long tool results or records of the client may fill the end of a file, so that the newest report
 # is before them.
 _ENDS = (WINDOW // 4, WINDOW, 4 * WINDOW)
+# More is not searched for what may change the meaning of a report.
+_MAX_SEARCHED = 32 << 20
 _OWN_MARK = f'"{METADATA_KEY}"'.encode()
 # So much text cannot show that a larger report is too small, so less is read.
 _MAX_DOUBTED = WINDOW // 2
@@ -132,28 +135,35 @@ def _of_end(session: Session, end: Transcript) -> SessionSize | None:
         return None
     measured = measure(end, MeasureOptions())
     size = context_size(end, measured)
-    total = size.total if size.calibration is not None else None
+    calibration = size.calibration
     least = _lower_bound(max(conversations, key=len), measured)
-    if least is None and end.unread.lost:
-        least = session.details.context or 0
-    if total is None and least is None:
+    if calibration is None and least is None:
         return None
+    tokens, certainty = (
+        (0, "exact") if calibration is None else _by_report(session, end, calibration)
+    )
     return SessionSize(
-        tokens=max(total or 0, least or 0),
+        tokens=max(tokens, least or 0),
         source="counted at the end",
-        certainty="at least" if least is not None else _certainty(end, size),
+        certainty=certainty if least is None else "at least",
         window=_window(end, measured),
     )
 
 
-def _certainty(end: Transcript, size: ContextSize) -> Certainty:
-    """Judge a size from the end of a file: reasoning may depend on the turn or session before."""
-    calibration = size.calibration
-    if calibration is None or not end.session.drops_past_reasoning:
-        return "exact"
+def _by_report(
+    session: Session, end: Transcript, calibration: Calibration
+) -> tuple[int, Certainty]:
+    """Return a size and judge it: reasoning may depend on the turn or session before the end.
+
+    Text that could not be read is sent beside what is reported and counted.
+    """
     sum_of_parts = calibration.reported + calibration.answer + calibration.tokens_after_answer
+    if end.unread.lost:
+        return min(calibration.total, sum_of_parts), "at least"
     is_rounded = abs(calibration.total - sum_of_parts) <= 1
-    return "exact" if is_rounded else "about"
+    is_searched = (session.entry.n_bytes or 0) <= _MAX_SEARCHED
+    is_sure = is_searched and (is_rounded or not end.session.drops_past_reasoning)
+    return calibration.total, "exact" if is_sure else "about"
 
 
 def _window(transcript: Transcript, measured: Measurement) -> int | None:
@@ -171,8 +181,10 @@ def _recorded_window(details: SessionDetails, answered: int) -> int | None:
 def _end(session: Session, chosen: Format) -> Transcript | None:
     """Read the end of a file back to a usage report, but no further than necessary.
 
-    None if compactctl wrote some of it: reports may be about what is no longer sent.
+    None if reports may be about what is no longer sent, as where compactctl wrote something.
     """
+    if not _is_sized_by_end(session, chosen):
+        return None
     is_small = (session.details.context or 0) <= _MAX_DOUBTED
     end = None
     for n_bytes in _ENDS[is_small:]:
@@ -183,6 +195,14 @@ def _end(session: Session, chosen: Format) -> Transcript | None:
         if _has_report(end):
             break
     return end
+
+
+def _is_sized_by_end(session: Session, chosen: Format) -> bool:
+    path, n_bytes = session.entry.path, session.entry.n_bytes or 0
+    if path.suffix == _COMPRESSED or n_bytes > _MAX_SEARCHED:
+        return True
+    data = path.read_bytes()
+    return _OWN_MARK not in data and chosen.is_sized_by_end(data)
 
 
 def _has_report(end: Transcript) -> bool:
@@ -198,10 +218,19 @@ def _parsed(lines: Sequence[bytes], session: Session, chosen: Format) -> Transcr
 
 
 def _with_cut_results(end: Transcript) -> tuple[Message, ...]:
-    """Return what is sent: also what a client leaves out without its call, which is further up."""
+    """Return what is sent: also results that a client leaves out if their calls are further up."""
     sent = {message.id for message in end.effective}
-    cut = [message for message in end.history if message.id not in sent]
+    calls = {
+        part.call_id for m in end.history for part in m.parts if isinstance(part, ToolCallPart)
+    }
+    cut = [m for m in end.history if m.id not in sent and _answers_others(m, calls)]
     return tuple(sorted((*cut, *end.effective), key=lambda m: m.line)) if cut else end.effective
+
+
+def _answers_others(message: Message, calls: Container[CallId]) -> bool:
+    """Return whether a message holds a result of a call that is not among these."""
+    results = (part for part in message.parts if isinstance(part, ToolResultPart))
+    return any(result.call_id not in calls for result in results)
 
 
 def _lower_bound(conversation: Sequence[Message], measured: Measurement) -> int | None:
