@@ -24,6 +24,7 @@ from compactctl.pipeline.writer import InsertionContext
 
 _UUID = re.compile(rb'"uuid":\s*"([^"]+)"')
 _PARENT = re.compile(rb'"parentUuid":\s*"([^"]+)"')
+_SUBAGENT = re.compile(rb'"isSidechain":\s*true')
 _CLEARING = b'"microcompact_boundary"'
 _COPIED_FIELDS = ("isSidechain", "userType", "cwd", "sessionId", "version", "gitBranch", "slug")
 _UNSENT = (
@@ -65,9 +66,10 @@ class ClaudeCode(Format):
         return reader.islands()
 
     def is_sized_by_end(self, data: bytes) -> bool:
-        """Return whether nothing was cleared for a while only, and no parent is missing."""
-        parents = set(_PARENT.findall(data))
-        return _CLEARING not in data and parents <= set(_UUID.findall(data))
+        """Return whether nothing was cleared for a while, and no subagent or gap is inside."""
+        if _CLEARING in data or _SUBAGENT.search(data):
+            return False
+        return set(_PARENT.findall(data)) <= set(_UUID.findall(data))
 
     def mark_omitted(self, history: Sequence[Message]) -> Sequence[Message]:
         """Mark what the client leaves out of the next request; see ``request.py``."""

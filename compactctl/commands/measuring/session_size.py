@@ -1,7 +1,7 @@
 """The size of a session in a list: that of its next request, as far as the end of its file tells.
 
 The newest report is almost always within the last 64 kB, so that a list of thousands of sessions
-reads no more of them. What follows the report is counted, as everywhere else.
+parses no more of them. What follows the report is counted, as everywhere else.
 """
 
 import json
@@ -101,17 +101,21 @@ def _remembered(session: Session, cache: ResultCache | None) -> SessionSize | No
 
 
 def _counted(session: Session) -> SessionSize | None:
-    """Return the counted size, None if the end of the file does not tell it."""
+    """Return the counted size, None if the end of a file does not tell it that is too large.
+
+    So is any document: its end cannot be read alone.
+    """
     entry, chosen = session.entry, _FORMATS.get(session.entry.client)
     if chosen is None or entry.n_bytes is None:
         return None
     try:
-        if entry.n_bytes > _SMALL and entry.path.suffix not in _LINE_FILES:
-            return None
-        end = _end(session, chosen) if entry.n_bytes > _SMALL else None
-        if end is None:
-            return _of_whole(load(InputOptions(path=str(entry.path))).transcript)
-        return _of_end(session, end)
+        if entry.n_bytes > _SMALL:
+            if entry.path.suffix not in _LINE_FILES:
+                return None
+            end = _end(session, chosen)
+            if end is not None or entry.n_bytes > _MAX_SEARCHED:
+                return None if end is None else _of_end(session, end)
+        return _of_whole(load(InputOptions(path=str(entry.path))).transcript)
     except (CompactctlError, OSError, ValueError):
         return None
 
@@ -181,33 +185,31 @@ def _recorded_window(details: SessionDetails, answered: int) -> int | None:
 def _end(session: Session, chosen: Format) -> Transcript | None:
     """Read the end of a file back to a usage report, but no further than necessary.
 
-    None if reports may be about what is no longer sent, as where compactctl wrote something.
+    None if there is no report, or reports may be about what is no longer sent, as where compactctl
+    wrote something.
     """
-    if not _is_sized_by_end(session, chosen):
+    path, n_bytes = session.entry.path, session.entry.n_bytes or 0
+    is_searched = path.suffix != _COMPRESSED and n_bytes <= _MAX_SEARCHED
+    data = path.read_bytes() if is_searched else b""
+    if _OWN_MARK in data or not chosen.is_sized_by_end(data):
         return None
     is_small = (session.details.context or 0) <= _MAX_DOUBTED
-    end = None
-    for n_bytes in _ENDS[is_small:]:
-        lines = last_lines(session.entry.path, n_bytes)
+    for window in _ENDS[is_small:]:
+        lines = last_lines(path, window)
         if any(_OWN_MARK in line for line in lines):
             return None
         end = _parsed(lines, session, chosen)
         if _has_report(end):
-            break
-    return end
-
-
-def _is_sized_by_end(session: Session, chosen: Format) -> bool:
-    path, n_bytes = session.entry.path, session.entry.n_bytes or 0
-    if path.suffix == _COMPRESSED or n_bytes > _MAX_SEARCHED:
-        return True
-    data = path.read_bytes()
-    return _OWN_MARK not in data and chosen.is_sized_by_end(data)
+            return end
+    return None
 
 
 def _has_report(end: Transcript) -> bool:
-    """Return whether there is a reported answer, and something before it: so it is whole."""
-    first = end.effective[0].response_id if end.effective else None
+    """Return whether there is a reported answer, and something before it: so it is whole.
+
+    The results that an end begins with may be of calls in the same answer.
+    """
+    first = next((m.response_id for m in end.effective if m.role != "tool"), None)
     return any(m.usage and m.response_id != first for m in end.effective)
 
 
