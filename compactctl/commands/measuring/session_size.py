@@ -113,8 +113,10 @@ def _counted(session: Session) -> SessionSize | None:
             if entry.path.suffix not in _LINE_FILES:
                 return None
             end = _end(session, chosen)
-            if end is not None or entry.n_bytes > _MAX_SEARCHED:
-                return None if end is None else _of_end(session, end)
+            if end is not None and _has_report(end):
+                return _of_end(session, end)
+            if entry.n_bytes > _MAX_SEARCHED or _is_recorded(session, end):
+                return None
         return _of_whole(load(InputOptions(path=str(entry.path))).transcript)
     except (CompactctlError, OSError, ValueError):
         return None
@@ -143,31 +145,33 @@ def _of_end(session: Session, end: Transcript) -> SessionSize | None:
     least = _lower_bound(max(conversations, key=len), measured)
     if calibration is None and least is None:
         return None
-    tokens, certainty = (
-        (0, "exact") if calibration is None else _by_report(session, end, calibration)
-    )
     return SessionSize(
-        tokens=max(tokens, least or 0),
+        tokens=max(_reported(end, calibration), least or 0),
         source="counted at the end",
-        certainty=certainty if least is None else "at least",
+        certainty=_certainty(session, end, calibration) if least is None else "at least",
         window=_window(end, measured),
     )
 
 
-def _by_report(
-    session: Session, end: Transcript, calibration: Calibration
-) -> tuple[int, Certainty]:
-    """Return a size and judge it: reasoning may depend on the turn or session before the end.
+def _reported(end: Transcript, calibration: Calibration | None) -> int:
+    """Return a size by its report, without estimates if more is sent than could be read."""
+    if calibration is None:
+        return 0
+    return min(calibration.total, _sum(calibration)) if end.unread.lost else calibration.total
 
-    Text that could not be read is sent beside what is reported and counted.
-    """
-    sum_of_parts = calibration.reported + calibration.answer + calibration.tokens_after_answer
-    if end.unread.lost:
-        return min(calibration.total, sum_of_parts), "at least"
-    is_rounded = abs(calibration.total - sum_of_parts) <= 1
-    is_searched = (session.entry.n_bytes or 0) <= _MAX_SEARCHED
-    is_sure = is_searched and (is_rounded or not end.session.drops_past_reasoning)
-    return calibration.total, "exact" if is_sure else "about"
+
+def _certainty(session: Session, end: Transcript, calibration: Calibration | None) -> Certainty:
+    """Judge a size from the end of a file: reasoning may depend on the turn or session before."""
+    if calibration is None or end.unread.lost:
+        return "at least"
+    if (session.entry.n_bytes or 0) > _MAX_SEARCHED:
+        return "about"
+    is_rounded = abs(calibration.total - _sum(calibration)) <= 1
+    return "exact" if is_rounded or not end.session.drops_past_reasoning else "about"
+
+
+def _sum(calibration: Calibration) -> int:
+    return calibration.reported + calibration.answer + calibration.tokens_after_answer
 
 
 def _window(transcript: Transcript, measured: Measurement) -> int | None:
@@ -185,8 +189,7 @@ def _recorded_window(details: SessionDetails, answered: int) -> int | None:
 def _end(session: Session, chosen: Format) -> Transcript | None:
     """Read the end of a file back to a usage report, but no further than necessary.
 
-    None if there is no report, or reports may be about what is no longer sent, as where compactctl
-    wrote something.
+    None if reports may be about what is no longer sent, as where compactctl wrote something.
     """
     path, n_bytes = session.entry.path, session.entry.n_bytes or 0
     is_searched = path.suffix != _COMPRESSED and n_bytes <= _MAX_SEARCHED
@@ -194,14 +197,21 @@ def _end(session: Session, chosen: Format) -> Transcript | None:
     if _OWN_MARK in data or not chosen.is_sized_by_end(data):
         return None
     is_small = (session.details.context or 0) <= _MAX_DOUBTED
+    end = None
     for window in _ENDS[is_small:]:
         lines = last_lines(path, window)
         if any(_OWN_MARK in line for line in lines):
             return None
         end = _parsed(lines, session, chosen)
         if _has_report(end):
-            return end
-    return None
+            break
+    return end
+
+
+def _is_recorded(session: Session, end: Transcript | None) -> bool:
+    """Return whether the client recorded a size, and nothing at the end of the file adds to it."""
+    is_recorded = session.details.context is not None
+    return is_recorded and end is not None and not end.effective
 
 
 def _has_report(end: Transcript) -> bool:
