@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from cli.asking import SAMPLES, Ask
-from sessions.homes import Home, Said
+from sessions.homes import HOUR, Home, Said
 from sessions.long_sessions import SMALL, WRITERS
 
 NAMES = (
@@ -106,3 +106,23 @@ def test_a_removed_folder_is_needed_only_where_it_decides(  # noqa: PLR0913 - a 
     outcome = ask(*arguments)
     assert outcome.code == code, outcome.err
     assert ("the current folder no longer exists" in outcome.err) is (code != 0)
+
+
+@pytest.mark.parametrize("reference", [(), (".",), ("latest",), ("codex",), ("codex:latest",)])
+@pytest.mark.parametrize("command", ["stats", "check", "view", "rescue"])
+def test_an_archived_session_is_meant_only_by_its_name(  # noqa: PLR0913 - a place and a command
+    home: Home,
+    ask: Ask,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    command: str,
+    reference: tuple[str, ...],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    home.codex(Said(name="in use", age=2 * HOUR, project=str(tmp_path)))
+    home.codex(Said(name="put away", age=HOUR, project=str(tmp_path)), archived=True)
+    options = ("-n",) if command == "rescue" else ()
+    assert Said(name="in use").id[:8] in ask(command, *reference, *options).err
+    named = ask(command, Said(name="put away").id[:8], *options)
+    assert Said(name="put away").id[:8] in named.err
