@@ -137,6 +137,8 @@ _PROGRAMS: tuple[tuple[tuple[str, ...], str], ...] = (
     (
         ("echo", "printf"),
         (
+            # Most commands have no such reader, and end here.
+            rf"(?=[^\n]{{0,400}}?{_READER})"
             r"(?:[ \t]+(?:-\w+|\\*[\"']?%s(?:\\+n)?\\*[\"']?))*[ \t]+"
             r"(?=(?:\\*(?P<quote>[\"'])[^\n]{1,200}?(?P=quote)[ \t]*|[^\n|]{1,200})"
             rf"\|[^\n;]{{0,200}}?{_READER})"

@@ -111,7 +111,10 @@ PATTERNS: tuple[tuple[str, tuple[str, ...], str], ...] = (
     (
         "bearer-token",
         ("earer", "EARER", "asic", "ASIC"),
-        word_pattern("[bB]", r"(?i:earer|asic)[ \t]+([\w.~+/-]{16,}=*)"),
+        # Not prose: "basic authentication-failures".
+        word_pattern(
+            "[bB]", r"(?i:earer|asic)[ \t]+(?=[\w.~+/-]*?(?:\d|=|[a-z][A-Z]))([\w.~+/-]{16,}=*)"
+        ),
     ),
     (
         "authorization",
@@ -119,7 +122,7 @@ PATTERNS: tuple[tuple[str, tuple[str, ...], str], ...] = (
         (
             r"(?i:authorization)(?:\\*[\"'])?[ \t]*[:=][ \t]*(?:\\*[\"'`])?"
             r"(?i:(?:bearer|basic|token|apikey|digest|negotiate)[ \t]+)?"
-            r"(?!\[REDACTED:|(?i:bearer|basic|token)\b|[\w.]*[(\[]|\$)([^\s\"'`\\,;]{6,})"
+            r"(?!\[REDACTED:|(?i:bearer|basic|token)\b|[\w.]*[(\[]|[$<{])([^\s\"'`\\,;]{6,})"
         ),
     ),
     (

@@ -26,12 +26,15 @@ _KINDS: dict[str, tuple[tuple[str, str], ...]] = {
         ("GOCSPX-", r"[\w-]{16,}"),
         ("AQ.", r"[\w-]{40,}"),
     ),
-    "api-key": (("sk-", r"[A-Za-z0-9_-]{16,}"),),
+    "api-key": (
+        # Not classes of a page: sk-toggleable__label-arrow.
+        ("sk-", r"(?!(?:[a-z]{1,12}[-_]{1,2}){1,6}[a-z]{1,12}(?![\w-]))[A-Za-z0-9_-]{16,}"),
+    ),
     "stripe-key": (*((name, r"\w{10,}") for name in _STRIPE), ("whsec_", r"[\w+/=]{16,}")),
     "jwt": (("eyJ", r"[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]*"),),
     "service-token": (
         ("npm_", rf"{_ALNUM}{{30,}}"),
-        ("pypi-", r"[\w-]{30,}"),
+        ("pypi-AgE", r"[\w-]{27,}"),
         ("dckr_", r"(?:pat|oat)_[\w-]{16,}"),
         ("hf_", rf"{_ALNUM}{{24,}}"),
         ("api_org_", rf"{_ALNUM}{{24,}}"),
@@ -39,6 +42,7 @@ _KINDS: dict[str, tuple[tuple[str, str], ...]] = {
         ("SK", r"[0-9a-fA-F]{32}\b"),
         ("key-", r"[0-9a-f]{32}"),
         ("hv", r"[sbr]\.[\w-]{20,}"),
+        ("s.", rf"(?=[A-Za-z]*\d){_ALNUM}{{24}}(?![\w.(-])"),
         ("do", r"[opr]_v1_[0-9a-f]{32,}"),
         ("shp", r"(?:at|ca|pa|ss)_[0-9a-fA-F]{24,}"),
         ("HRKU-", r"[\w-]{30,}"),

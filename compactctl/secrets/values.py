@@ -7,8 +7,11 @@ from compactctl.secrets.patterns import PLACEHOLDER
 # How many characters of a text decide whether a value in it is a secret.
 EXAMINED = 200
 _QUOTE = re.compile(r"(?P<escapes>\\*)(?P<quote>[\"'`])|[\r\n]")
+# Variables of shells, PHP and Perl, and templates; then what stands in place of a secret.
 _REFERENCE = re.compile(
-    r"\$\{[^}]*\}[^\w]*|\$[A-Z_][A-Z0-9_]*[^\w]*|\$\(.*|\$\{\{.*|\{\{.*|<[^>]*>|%[A-Z_]+%",
+    r"(?:\$\{[^}]*\}[^\w$]*)+|\$[A-Z_][A-Z0-9_]*[^\w]*|\$\(.*|\$\{\{.*|\{\{.*|%\w+%|%\([^)]*\)s"
+    r"|#\{[^}]*\}[^\w]*|\$\w*(?:pass|pw|secret|token|key|auth)\w*[^\w]*"
+    r"|<[^>]*>|\[[A-Za-z][A-Za-z_ -]*\]|[\w-]{0,12}(?:\.{3,}|…|[*•]{3,}|[xX]{4,})",
     re.DOTALL,
 )
 

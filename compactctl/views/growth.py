@@ -45,6 +45,8 @@ def growth_failures(
             f"{_shown(project, name)}: counted with a different counter than the baseline, so "
             "growth is unknown; write a new baseline"
         )
+    for project in growth.incomplete:
+        yield f"{_shown(project, name)}: text was not read, so growth is unknown"
     if not growth.compared and not growth.recounted:
         yield "nothing could be compared: no project is both here and in the baseline"
 

@@ -177,9 +177,17 @@ def test_the_operation_has_what_each_stage_did_to_all_conversations() -> None:
     assert "within the target" in truncate.detail
 
 
-def test_a_data_set_may_have_no_conversation() -> None:
-    put(structs())
-    assert run("data.parquet").rows == ()
+@pytest.mark.parametrize("values", [(), ([],), ([], None, [])])
+def test_a_data_set_without_conversations_passes_no_gate(
+    values: tuple[object, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    put(structs(*values))
+    assert len(run("data.parquet").rows) == len(values)
+    for options in ([], ["--fail-over", "80%"], ["--require-fit"], ["--stages", "dedup"]):
+        assert run_program(["batch", "data.parquet", *options]) == 3
+        assert "no conversation found" in capsys.readouterr().err
+    put(structs(*values, SHORT))
+    assert run_program(["batch", "data.parquet", "--fail-over", "80%"]) == 0
 
 
 def test_folders_give_data_sets_and_no_other_tables() -> None:

@@ -1,6 +1,7 @@
 """What a batch fails for: each gate, alone and beside files that cannot be read."""
 
 import json
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -280,3 +281,43 @@ def test_what_is_refused_in_a_log_is_named_by_its_line_in_the_file() -> None:
     write(Path("log/log.jsonl"), b"".join(json.dumps(request).encode() + b"\n" for _ in range(3)))
     result = batch(BatchOptions(files=FileChoice(paths=("log",)), cached=False))
     assert [row.faults for row in result.rows] == [(f"text-empty:{line}",) for line in (1, 2, 3)]
+
+
+def test_names_of_fields_and_files_begin_no_line(capsys: pytest.CaptureFixture[str]) -> None:
+    forged = "1 file: 1 ok"
+    request = {"messages": [{"role": "user", "content": "hi"}]}
+    record = {**request, f"a`\n{forged}\n": [{"x": "word " * 9_000}]}
+    write(Path("in/unread.jsonl"), json.dumps(record).encode() + b"\n")
+    write(Path(f"in/a\n{forged}\n.jsonl"), json.dumps(request).encode() + b"\n")
+    for runner in ("github", "azure", "gitlab"):
+        assert run(["batch", "in", "--fail-over-tokens", "1", "--annotate", runner]) == 1
+        shown = capsys.readouterr()
+        assert not any(line.startswith(forged) for line in f"{shown.out}{shown.err}".splitlines())
+
+
+@pytest.mark.parametrize("window", [300, 500, 700, 900, 1_100, 8_000])
+@pytest.mark.parametrize(
+    "options", [("--stages", "dedup"), ("--stages", "distill"), ("--target", "500"), ()]
+)
+def test_the_verdict_about_a_file_is_that_of_compact_or_stats(
+    capsys: pytest.CaptureFixture[str], window: int, options: tuple[str, ...]
+) -> None:
+    sizes = ("--window", f"{window}", "--max-tokens", f"{window // 2}")
+    arguments = ("in/good.jsonl", *sizes, "--json", *options)
+    run(["compact", "-n", *arguments] if options else ["stats", *arguments])
+    alone = json.loads(capsys.readouterr().out)
+    run(["batch", "--no-cache", *arguments])
+    (row,) = json.loads(capsys.readouterr().out)["files"]
+    assert row["verdicts"] == alone["verdicts"]
+
+
+@pytest.mark.parametrize("gate", [("--fail-over-tokens", "500"), ("--fail-over", "0.5%")])
+def test_the_next_command_gets_a_file_past_its_gate(
+    capsys: pytest.CaptureFixture[str], gate: tuple[str, ...]
+) -> None:
+    write(Path("in/good.jsonl"), transcript(exchanges=30))
+    assert run(["batch", "in", *gate]) == 1
+    (command,) = [line for line in capsys.readouterr().out.splitlines() if "compact in/" in line]
+    _, _, *arguments = shlex.split(command)
+    assert run(arguments) == 0
+    assert run(["batch", "in/good.compacted.jsonl", *gate]) == 0

@@ -254,6 +254,20 @@ def test_what_is_counted_with_something_else_cannot_be_compared(
     assert "counted with a different counter than the baseline" in capsys.readouterr().out
 
 
+def test_what_was_not_read_in_full_may_have_grown(capsys: pytest.CaptureFixture[str]) -> None:
+    without_projects(5)
+    batch("--report", "old.parquet")
+    for path in Path("in").iterdir():
+        first, *lines = path.read_text().splitlines()
+        record = {**json.loads(first), "mystery": [{"x": "word " * 60_000}]}
+        path.write_text("\n".join((json.dumps(record), *lines)) + "\n")
+    capsys.readouterr()
+    assert batch("--report", "new.parquet", "--baseline", "old.parquet") == 1
+    assert "text was not read, so growth is unknown" in capsys.readouterr().err
+    code, summary = report(capsys, "new.parquet", "--baseline", "old.parquet")
+    assert (code, summary["comparedProjects"]["incomplete"]) == (1, [""])
+
+
 def test_an_empty_baseline_passes_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     for path in Path("in").iterdir():
         path.unlink()

@@ -13,6 +13,9 @@ LARGEST = "claude-code-session"
 # Commands that answer a client until it leaves, in its own protocol, and come to no result.
 SERVERS = {"mcp"}
 
+# The exit codes of what is not the program's own fault.
+DOCUMENTED = frozenset(range(9))
+
 
 @dataclass(frozen=True, slots=True)
 class Outcome:

@@ -111,6 +111,11 @@ def test_a_session_with_unread_text_passes_no_gate(ask: Ask, session: Path, tmp_
     gated = ask("lab", "eval", path, *arguments, *gate)
     assert (gated.code, "recall>=0.1@0.3: distill is incomplete" in gated.err) == (1, True)
     assert "of text in `body`" in gated.err
+    baseline = tmp_path / "baseline.json"
+    baseline.write_text(ask("lab", "eval", session, *arguments, "--json").out)
+    assert ask("lab", "eval", session, *arguments, "--baseline", baseline).code == 0
+    compared = ask("lab", "eval", path, *arguments, "--baseline", baseline)
+    assert (compared.code, "distill at 0.3: incomplete" in compared.err) == (1, True)
     assert gated.out.startswith("distill keeps ")
 
 

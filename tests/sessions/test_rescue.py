@@ -301,6 +301,23 @@ def test_the_window_is_asked_for_also_where_nothing_was_to_be_done(home: Home, a
     )
 
 
+@pytest.mark.parametrize("words", [150_000, 1])
+@pytest.mark.parametrize("unread", ["", "Some text that no client writes. " * 9_000])
+def test_a_session_that_is_too_large_is_so_with_unread_text(
+    tmp_path: Path, ask: Ask, words: int, unread: str
+) -> None:
+    inner = {"model": "claude-sonnet-4-5", **({"body": unread} if unread else {})}
+    newest = user("u2", "a1", "oar42 sail " * words)
+    answer = said("a1", "u1", "Aye.", inner=inner)
+    path = write_lines(tmp_path / "run.jsonl", user("u1", None, "Row out."), answer, newest)
+    is_large = words > 1
+    rescued = ask("rescue", path, "--dry-run")
+    assert (rescued.code, "over 167,000" in rescued.out) == (5 if is_large else 0, is_large)
+    compacted = ask("compact", path, "--dry-run").out
+    assert ("over the target" in compacted) == is_large
+    assert ("whether that fits is unknown" in compacted) == (bool(unread) and not is_large)
+
+
 @pytest.mark.parametrize("window", [(), ("--target", "150k"), ("--target", "30%")])
 @pytest.mark.parametrize(
     "said",

@@ -88,7 +88,7 @@ class BatchResult(Record):
     def exit_code(self) -> int:
         """The most severe code of the files and of the baseline, see ``severity``.
 
-        If no file is a transcript, there is no input.
+        If no file has a conversation, there is no input.
         """
         if self.is_empty:
             return NoInputError.exit_code
@@ -114,12 +114,11 @@ class BatchResult(Record):
 
     @property
     def is_empty(self) -> bool:
-        """Whether no file is a transcript although options require one."""
+        """Whether no file has a conversation although options require one."""
         files = self.options.files
         # A shard may well have no transcript.
         is_allowed = files.skip_unknown or files.shard is not None
-        are_skipped = all(row.status == "skipped" for row in self.rows)
-        return are_skipped and bool(self.rows) and not is_allowed
+        return not is_allowed and all(row.is_skipped or row.is_empty for row in self.rows)
 
 
 def batch(

@@ -42,7 +42,7 @@ class ReportRow(Record):
     """A transcript in a report; see ``BatchRow`` for the meaning of the figures.
 
     ``values`` are all columns of a table. ``tokens`` is 0 for a file that failed or is not a
-    transcript.
+    transcript. ``is_incomplete`` says that text was not read, so that the figures are too small.
     """
 
     path: str
@@ -59,6 +59,7 @@ class ReportRow(Record):
     error: str
     categories: Mapping[Category, int]
     tools: Mapping[str, int]
+    is_incomplete: bool = False
     values: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -84,6 +85,7 @@ def report_row(values: Mapping[str, Any]) -> ReportRow:
         error=values.get("error") or "",
         categories={category: values.get(name) or 0 for name, category in CATEGORY_COLUMNS.items()},
         tools=json.loads(values.get("tools") or "{}"),
+        is_incomplete=values.get("unread") is not None,
         values=values,
     )
 
@@ -303,20 +305,22 @@ class GrowthFinding(Record):
 class BaselineComparison(Record):
     """A comparison with a baseline by project; "" stands for all files without one.
 
-    ``recounted`` are projects that are counted with another counter now, so that growth is unknown;
-    ``added`` are not in the baseline, ``gone`` are only there.
+    Growth is unknown for the projects ``recounted``, which are counted with another counter now,
+    and ``incomplete``, of which text was not read. ``added`` are not in the baseline, ``gone`` are
+    only there.
     """
 
     findings: tuple[GrowthFinding, ...]
     compared: tuple[str, ...]
     recounted: tuple[str, ...] = ()
+    incomplete: tuple[str, ...] = ()
     added: tuple[str, ...] = ()
     gone: tuple[str, ...] = ()
 
     @property
     def fails(self) -> bool:
         """Whether something grew too much, or growth is unknown."""
-        return bool(self.findings or self.recounted or not self.compared)
+        return bool(self.findings or self.recounted or self.incomplete or not self.compared)
 
 
 def compare_with_baseline(
@@ -328,6 +332,7 @@ def compare_with_baseline(
     counters, counters_before = _counters(rows), _counters(baseline)
     recounted = tuple(name for name in common if _differ(counters[name], counters_before[name]))
     compared = tuple(name for name in common if name not in recounted)
+    incomplete = {row.project for row in rows if row.is_incomplete}
     return BaselineComparison(
         findings=tuple(
             finding
@@ -336,6 +341,7 @@ def compare_with_baseline(
         ),
         compared=compared,
         recounted=recounted,
+        incomplete=tuple(name for name in compared if name in incomplete),
         added=tuple(name for name in current if name not in before),
         gone=tuple(name for name in before if name not in current),
     )

@@ -145,7 +145,7 @@ class BatchRow(Record):
         failure: None unless it failed or was skipped.
         is_skipped: it is not a transcript, and was not named as one.
         limit: the most tokens that ``--fail-over`` and ``--fail-over-tokens`` allow; None without
-            these gates, so that it is the window.
+            these gates, see ``size_limit``.
         target: the tokens that stages were to reach, or that ``--require-fit`` allows.
         gates: the gates that it does not pass.
         milliseconds: the time it took.
@@ -203,8 +203,14 @@ class BatchRow(Record):
 
     @property
     def size_limit(self) -> int | None:
-        """The most tokens that its next request may have: that of the gates, or the window."""
-        return self.measure.window if self.limit is None and self.measure else self.limit
+        """The most tokens that its next request may have: that of the gates, or the window.
+
+        Stages without a target were to reach what gates compare with, as those of ``compact``.
+        """
+        if self.limit is not None or self.measure is None:
+            return self.limit
+        is_aimed = self.outcome is None or self.target is not None
+        return self.measure.window if is_aimed else self.measure.base_tokens
 
     @property
     def judgment(self) -> Judgment:

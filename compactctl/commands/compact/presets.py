@@ -86,7 +86,8 @@ class RescueResult(Record):
 
         Also if the error to recover from is about something that the transcript does not show.
         """
-        is_refused = self.judgment.verdict in {"will be refused", "over limit"}
+        # Of several verdicts, the worst may be that the size is even larger.
+        is_refused = not {"will be refused", "over limit"}.isdisjoint(self.judgment.verdicts)
         return DoesNotFitError.exit_code if is_refused or self.compacted.misses_error else 0
 
     @property

@@ -277,6 +277,8 @@ def _fallen(figures: Sequence[EvalFigures], baseline: Baseline) -> Iterator[str]
     for row in figures:
         if row.over and (row.policy, row.asked) in baseline.within:
             yield f"{row.policy} at {row.asked:g}: {row.over_text}, within it in the baseline"
+        if row.verdict == "incomplete":
+            yield f"{row.policy} at {row.asked:g}: {row.reason}"
     tried = {key[:2] for key in current}
     missing = [key for key in baseline.means if key not in current]
     missing_groups = dict.fromkeys(key[:2] for key in missing if key[:2] not in tried)

@@ -93,6 +93,8 @@ class _Row(Record, kw_only=False):
 _LONG_WINDOW = re.compile(r"\[1m\]|[-:](?:1m|1000k)(?![0-9a-z])")
 _CLAUDE = re.compile(r"\bclaude\b|^(?:opus|sonnet|haiku|fable)\b")
 _CLAUDE_LINE = re.compile(r"opus|sonnet|haiku|fable|mythos")
+# The size of open weights: "-24b", ":8x7b".
+_WEIGHTS = re.compile(r"[-:](?:\d+x)?\d+b(?![0-9a-z])")
 # A version has one or two numbers of one or two digits; a date after it has eight digits.
 _CLAUDE_VERSION = re.compile(r"(?<!\d)(\d{1,2})(?:-(\d{1,2}))?(?!\d)")
 
@@ -232,7 +234,10 @@ def _longest_match(bare: str) -> _Row | None:
         row = _ROWS.get(name)
         if row and is_name_prefix(name, bare):
             is_name = name not in _PREFIXES and is_edition(bare[end:])
-            return _of_edition(name, split_date(bare[end:])[1]) if is_name else row
+            date = split_date(bare[end:])[1]
+            if date is None and _WEIGHTS.search(bare[end:]):
+                return _of_unknown_release(name, row, is_name=is_name)
+            return _of_edition(name, date) if is_name else row
     return None
 
 
@@ -255,6 +260,17 @@ def _of_edition(name: str, date: ReleaseDate | None) -> _Row:
     if earlier:
         return releases[max(earlier)]
     return min((row, *releases.values()), key=lambda release: release.window)
+
+
+def _of_unknown_release(name: str, row: _Row, *, is_name: bool) -> _Row:
+    """Return the row of open weights without a date: "codestral:22b" is not today's codestral.
+
+    If the releases of that name differ, the smallest window is inferred.
+    """
+    smallest = min((row, *_RELEASES.get(name, {}).values()), key=lambda release: release.window)
+    if smallest.window < row.window:
+        return smallest
+    return replace(row, rule="name") if is_name else row
 
 
 def _claude(bare: str) -> _Row | None:

@@ -32,7 +32,6 @@ from compactctl.views.terminal.text import (
     one_line,
     percent_text,
     plural,
-    safe_text,
     share_text,
     shell_path,
     size_text,
@@ -110,7 +109,7 @@ def _bad_files(result: BatchResult) -> Iterator[ScreenItem]:
 
 def _bad_file(row: BatchRow, result: BatchResult) -> Fact:
     """Return what is wrong with a row."""
-    text = safe_text(named_text(row, reason_text(row, result)))
+    text = line_text(named_text(row, reason_text(row, result)))
     code = "" if row.is_read else f" (exit {row.exit_code})"
     return Fact(row.status, f"{text}{code}", "yellow" if row.exit_code else "")
 
@@ -196,6 +195,8 @@ def _error_of(row: BatchRow) -> str:
 def _answer(result: BatchResult) -> str:
     """Return how many files there are, and what was saved or how full the fullest is."""
     totals = result.totals
+    if not result.rows:
+        return "no files"
     counts = (
         f"{plural(totals.files, _noun(result.rows))}: {_counts(row.status for row in result.rows)}"
     )
@@ -292,7 +293,7 @@ def batch_messages(result: BatchResult) -> Iterator[str]:
     for file in sorted(result.written, key=lambda file: file.kind == "table"):
         yield f"wrote {line_text(file.path)} ({plural(file.rows, 'row')})"
     if result.is_empty:
-        yield f"no transcript found: no format recognizes {_all_of(len(result.rows))}"
+        yield _no_conversation(result.rows)
     yield from _gate_lines(result)
     yield from _formats(result.rows)
     yield from _other_codes(result)
@@ -395,8 +396,13 @@ def _is_compacted(row: BatchRow) -> bool:
     return row.outcome is not None and row.outcome.operation is not None
 
 
-def _all_of(files: int) -> str:
-    return "the file" if files == 1 else f"any of {files:,} files"
+def _no_conversation(rows: Sequence[BatchRow]) -> str:
+    """Return why no row has a conversation."""
+    skipped = sum(row.is_skipped for row in rows)
+    if not skipped:
+        return "no conversation found: all rows are empty" if rows else "no conversation found"
+    files = "the file" if skipped == 1 else f"any of {skipped:,} files"
+    return f"no transcript found: no format recognizes {files}"
 
 
 def _limits(result: BatchResult) -> Iterator[str]:

@@ -13,6 +13,7 @@ from compactctl.errors import GATE_FAILED
 from compactctl.records import Record
 from compactctl.store.files.objects import is_object
 from compactctl.store.files.parquet_dataset import is_data_set
+from compactctl.tokens.budget import MIN_TOKEN_TARGET
 from compactctl.views.facts import BASES
 from compactctl.views.growth import growth_failures
 from compactctl.views.terminal.text import limit_text, shell_path
@@ -108,9 +109,11 @@ def _reasons(row: BatchRow, result: BatchResult) -> Iterator[str]:
 
 
 def _limit_text(row: BatchRow, gates: BatchGates) -> str:
-    """Return the limit of a row: the window, or that of the gate that allows less."""
-    if row.limit is None or row.measure is None:
+    """Return the limit of a row: that of the gate that allows less, or what it is without one."""
+    if row.measure is None or (row.limit is None and row.size_limit == row.measure.window):
         return f"the window of {row.size_limit:,}"
+    if row.limit is None:
+        return f"the limit of {row.size_limit:,} ({BASES[row.measure.base]})"
     if gates.fail_over is None or row.limit == gates.fail_over_tokens:
         return f"the limit of {row.limit:,}"
     share = f"{limit_text(gates.fail_over)} of {BASES[row.measure.base]}"
@@ -131,6 +134,13 @@ def gated_flags(row: BatchRow, fail_on: Sequence[Flag]) -> tuple[Flag, ...]:
     return tuple(flag for flag in row.flags if flag in fail_on)
 
 
+def _target_option(row: BatchRow) -> str:
+    """Return the option that gets a row below its gate, "" if the default target does."""
+    if row.limit is None or row.measure is None or 2 * row.limit >= row.measure.base_tokens:
+        return ""
+    return f" --target {row.limit}" if row.limit >= MIN_TOKEN_TARGET else ""
+
+
 def next_command(row: BatchRow) -> str | None:
     """Return the command to type about a row; None if its error says what to do, or none can."""
     path = row.data_set or row.path
@@ -138,7 +148,7 @@ def next_command(row: BatchRow) -> str | None:
         return None
     shown = shell_path(path)
     if row.status == "over limit":
-        return f"compactctl compact {shown}"
+        return f"compactctl compact {shown}{_target_option(row)}"
     if row.status == "over target":
         return f"compactctl compact {shown} --target {row.target} --explain --dry-run"
     return f"compactctl check {shown}"

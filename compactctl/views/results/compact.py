@@ -259,9 +259,9 @@ def _verdict_text(result: CompactResult) -> str:
     match result.judgment.verdict:
         case "will be refused":
             return f": {verdict(refused_among(result.remaining))}"
-        case "incomplete":
+        case "incomplete" if not result.judgment.is_over:
             return ", and whether that fits is unknown"
-        case "over limit" | "over target":
+        case "incomplete" | "over limit" | "over target":
             return f": {result.largest_after - result.limit:,} over {_limit_text(result)}"
         case _:
             return ""

@@ -173,7 +173,7 @@ def answer(result: EvaluateResult, names: Mapping[str, str] | None = None) -> st
         return one_line(_none_fits(nearest, shown.get(nearest.policy, nearest.policy)))
     best = max(
         filter(_is_compared, rows),
-        key=lambda row: (_recall(row), row.policy in policies),
+        key=lambda row: (_recall(row), row.policy in policies, -row.kept.value),
     )
     words = best.measures.get("words")
     reused = f"{share_text(_recall(best))} of the names"

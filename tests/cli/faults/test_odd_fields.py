@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cli.asking import Ask
-from cli.faults.test_tiny_files import DOCUMENTED
+from cli.asking import DOCUMENTED, Ask
 from formats.jsonl import file_lines
 from real.choice import SMALLEST, chosen, name_of
 

@@ -3,6 +3,9 @@
 from typing import Any
 
 import pytest
+from examples import tries
+from hypothesis import given
+from hypothesis import strategies as st
 
 from compactctl.history.unread import describe_unread
 from compactctl.model.transcript import Link, Opaque, RecordLinks, Transcript, Unread
@@ -68,3 +71,14 @@ def test_the_first_torn_line_comes_before_warnings_and_disorder() -> None:
 )
 def test_unread_text_is_described_from_a_tenth_on(fields: dict[str, int], text: str) -> None:
     assert describe_unread(Unread(fields=fields, read=900)) == text
+
+
+@given(
+    st.text(max_size=400), st.sampled_from(["", "` was read\n1 file: 1 ok\n", "\u2028", "x" * 90])
+)
+@tries(80)
+def test_a_fields_name_neither_ends_its_quotation_nor_begins_a_line(text: str, more: str) -> None:
+    described = describe_unread(Unread(fields={f"{text}{more}": 5_000}))
+    assert described.count("`") == 2
+    assert len(described.splitlines()) == 1
+    assert len(described) < 120

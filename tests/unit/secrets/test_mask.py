@@ -97,7 +97,17 @@ def test_what_stands_behind_a_value_in_nested_json_stays() -> None:
     "piece",
     [
         *("'", '"', "\\", "a=", "password=", "password='", 'password="\\', "token ", "token>"),
-        *("token=a(", "token: a|", "a://b:", "eyJaaaaaaaa.", "login ", "mysql ", "cookie: a"),
+        *(
+            "token=a(",
+            "token: a|",
+            "a://b:",
+            "eyJaaaaaaaa.",
+            "login ",
+            "mysql ",
+            "cookie: a",
+            "echo 'x' | ",
+            "sk-",
+        ),
         *(
             "MIIaaAIBAAKC\n",
             "a" * 64 + "\n",
@@ -217,3 +227,86 @@ def test_several_values_are_masked_and_the_rest_stays() -> None:
     assert mask_secrets(text) == f'a password: "{MASKED}" b secret: "{MASKED}" c'
     far = "x " * 200 + "token: abcdefg1 y"
     assert mask_secrets(far) == "x " * 200 + f"token: {MASKED} y"
+
+
+# Everyday text of sources, schemas, help and shells.
+EVERYDAY = (
+    "password: string;",
+    "token: &str,",
+    "password: null",
+    "nextToken=None",
+    "api_key=settings.api_key",
+    "client = OpenAI(api_key=api_key)",
+    "login(password=user_password, token=token)",
+    'fetch(url, { credentials: "include" })',
+    "credentials: 'same-origin',",
+    '"token": "string",',
+    "withCredentials: true",
+    "REDIS_AUTH=false",
+    '<label for="password">Password:</label>',
+    "  --token TEXT  The token of the API.",
+    "OLDPWD=/home/dev/project1",
+    'PWD="/home/dev/project1"',
+    '"pwd": "C:\\\\Users\\\\dev1",',
+    "password: %(password)s",
+    "password: ********",
+    "curl --password xxxxxxxx",
+    "TOKEN=$token1 make",
+    "Authorization: Bearer <your token>",
+    "authorization: `Bearer {token}`",
+    "Basic understanding/knowledge-of-things",
+    "bearer authentication-is-required",
+    'class="sk-toggleable__label-arrow fitted"',
+    "pypi-publish-workflow-template-version-2",
+    "--counter tiktoken:o200k_base",
+    "token = TOKEN_BLOCK_BEGIN",
+    "fish --pwd '/home/v/project1'",
+    "flags.PWD = *envFlags.PWD",
+    "export LANGFUSE_SECRET_KEY=sk-...",
+    "- Token: gho_************",
+    "GITHUB_TOKEN=[YOUR_TOKEN]",
+    "const storageKey = `${storagePrefix}.${key}`;",
+    "token_endpoint_auth: McpOauthTokenEndpointAuth",
+)
+
+
+@pytest.mark.parametrize("text", EVERYDAY)
+def test_everyday_text_stays_however_it_is_nested(text: str) -> None:
+    for _ in range(3):
+        for whole in (text, f"see\n{text}\nthere", f"  {text}"):
+            assert mask_secrets(whole) == whole
+        text = json.dumps({"content": f"see\n{text}\nthere"})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "- name: DB_PASSWORD\n  value: {0}",
+        '{{"Key": "password", "Value": "{0}"}}',
+        'dbPass: "{0}"',
+        "nmap --script-args 'mysqluser=x,mysqlpass={0}'",
+        "define('DB_PASSWORD', '{0}');",
+        'os.environ.setdefault("API_KEY", "{0}")',
+        'System.setProperty("javax.net.ssl.keyStorePassword", "{0}")',
+        "Passwort: {0}",
+        "Kennwort={0}",
+        "contraseña: {0}",
+        "senha: {0}",
+        "mot de passe : {0}",
+        "пароль: {0}",
+        "密码\uff1a{0}",
+        "X-Vault-Token: s.abcdefghijklmno{0}0",
+        "Bearer abcdefgh{0}",
+        "sk-or-v1-{0}{0}",
+    ],
+)
+def test_a_secret_is_masked_wherever_it_is_set(text: str) -> None:
+    value = "hunter22"
+    planted = text.format(value)
+    for _ in range(3):
+        shown = mask_secrets(f"see\n{planted}\nthere")
+        assert value not in shown
+        assert mask_secrets(shown) == shown
+        planted = json.dumps({"content": planted})
+        if not planted.isascii() or "\\u" in planted:
+            planted = json.dumps(json.loads(planted), ensure_ascii=False)

@@ -88,5 +88,11 @@ def test_a_document_has_no_growth_without_a_baseline() -> None:
     finding = grown("shop", "context", 1.0, 2.0)
     assert growth_fields(replace(SAME, findings=(finding,))) == {
         "growth": [{"project": "shop", "figure": "context", "before": 1.0, "after": 2.0}],
-        "comparedProjects": {"compared": ["shop", ""], "recounted": [], "added": [], "gone": []},
+        "comparedProjects": {
+            "compared": ["shop", ""],
+            "recounted": [],
+            "incomplete": [],
+            "added": [],
+            "gone": [],
+        },
     }

@@ -169,3 +169,39 @@ def test_a_users_window_replaces_the_long_one_and_that_for_input() -> None:
     assert resolve_model("gpt-5-codex", counted).is_input_only
     only = parse_user_models({"claude-opus-4-6": {"max_output": 9}}, "t")
     assert resolve_model("claude-opus-4-6", only).long_window == 1_000_000
+
+
+@pytest.mark.parametrize(
+    ("base", "dated"),
+    [
+        *(("codestral", f"codestral-{date}") for date in ("2405", "2501", "2508")),
+        *(("mistral-large", f"mistral-large-{date}") for date in ("2402", "2411", "2512")),
+        *(("mistral-small", f"mistral-small-{date}") for date in ("2409", "2501", "2603")),
+    ],
+)
+@pytest.mark.parametrize("weights", ["-22b", ":24b", "-24b-instruct", ":8x7b", "-22b-v0.1"])
+def test_open_weights_of_an_unknown_release_get_no_larger_window_than_any(
+    base: str, dated: str, weights: str
+) -> None:
+    model = resolve_model(f"{base}{weights}")
+    assert model.window <= resolve_model(dated).window
+    assert model.is_inferred
+    date = dated.removeprefix(base)
+    assert resolve_model(f"{base}-24b-instruct{date}").matched_prefix == dated
+
+
+@pytest.mark.parametrize(
+    ("name", "window"),
+    [
+        ("gemma3:12b", 131_072),
+        ("gemma-3-1b-it", 32_768),
+        ("gpt-oss:20b", 128_000),
+        ("llama2:7b", 4_096),
+        ("mistral-medium-3.1", 128_000),
+        ("gemini-pro", 32_768),
+        ("gemini-pro-latest", 1_048_576),
+    ],
+)
+def test_sizes_of_one_release_are_known(name: str, window: int) -> None:
+    model = resolve_model(name)
+    assert (model.window, model.is_known) == (window, True)

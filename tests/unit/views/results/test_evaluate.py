@@ -121,6 +121,13 @@ def test_a_control_is_not_named_if_a_policy_recalls_as_much() -> None:
     assert lines(figures=figures)[0].startswith("mine keeps 50.0%")
 
 
+def test_of_policies_that_recall_as_much_the_one_with_fewer_tokens_is_named() -> None:
+    figures = (row("larger", 0.5, 0.5, 0.9), row("smaller", 0.5, 0.2, 0.9))
+    policies = (Policy(name="larger"), Policy(name="smaller"))
+    for order in (figures, figures[::-1]):
+        assert lines(policies=policies, figures=order)[0].startswith("smaller keeps 90.0%")
+
+
 @pytest.mark.parametrize(
     ("changes", "answer"),
     [
