@@ -189,6 +189,40 @@ def test_so_it_does_of_a_bundled_session(
         assert agrees(size, tokens), (size, tokens)
 
 
+@pytest.mark.parametrize("ended", ENDS)
+@pytest.mark.parametrize("is_report_first", [True, False])
+def test_reports_of_codex_are_of_the_answer_that_they_belong_to(
+    tmp_path: Path, ask: Ask, ended: Callable[[bytes], bytes], *, is_report_first: bool
+) -> None:
+    records = [
+        enveloped("session_meta", id=ID, cwd=PROJECT, cli_version="0.58.0"),
+        enveloped("response_item", type="message", role="user",
+                  content=[{"type": "input_text", "text": "Mend the tide windows"}]),
+    ]  # fmt: skip
+    context = 9_000
+    for number in range(STEPS):
+        n_words = 50 + 400 * (number % 2)
+        name, text = f"call_{number}", "quay " * n_words
+        usage = {"input_tokens": context, "output_tokens": n_words}
+        context += 2 * n_words + 30
+        total = {"total_tokens": 9_000 * (number + 1)}
+        info = {"last_token_usage": usage, "total_token_usage": total,
+                "model_context_window": 258_400}  # fmt: skip
+        report = enveloped("event_msg", type="token_count", info=info)
+        answer = enveloped("response_item", type="function_call", name="shell",
+                           arguments=json.dumps({"command": text}), call_id=name)  # fmt: skip
+        output = enveloped("response_item", type="function_call_output", call_id=name, output=text)
+        records += [report, answer, output] if is_report_first else [answer, output, report]
+    path = tmp_path / "run.jsonl"
+    path.write_bytes(ended(lines_of(records)))
+    size, tokens = size_and_stats(ask, path, "codex")
+    assert agrees(size, tokens), (size, tokens)
+
+
+def enveloped(kind: str, **payload: Any) -> Record:
+    return {"timestamp": "2026-01-02T03:04:05.006Z", "type": kind, "payload": payload}
+
+
 @pytest.mark.parametrize("stages", ["dedup", "distill", "truncate", "prune"])
 def test_so_it_does_after_a_compaction_and_a_rewind(home: Home, ask: Ask, stages: str) -> None:
     path = home.root / ".claude/projects/-home-dev-quayside" / f"{ID}.jsonl"
