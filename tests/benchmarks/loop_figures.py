@@ -43,7 +43,7 @@ from benchmarks.loop_tables import COLUMNS, OURS, loop_tables
 from benchmarks.tables import renew
 from compactctl.tokens.models.token_sizes import parse_window
 
-PAGE = ROOT / "docs" / "loop.md"
+PAGE = ROOT / "docs" / "reference" / "loop.md"
 MARK = "loop"
 PEERS = ("benchmarks.loop_langchain", "benchmarks.loop_openhands")
 WINDOWS = (64_000, 128_000, 200_000)

@@ -6,7 +6,7 @@ from pathlib import Path
 from compactctl.model.refusal_rule import RefusalRule
 from compactctl.profiles.refusals import load_refusals
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "refusals.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "refusals.md"
 _HEAD = """# What is refused
 
 Each row is a rule of `compactctl check`: who refuses a request or a session for it, and what
