@@ -39,7 +39,14 @@ def active_settings_files(config: str | None) -> tuple[SettingsFile, ...]:
     """
     if config == NO_FILE:
         return ()
-    return (read_settings(Path(config)),) if config is not None else find_settings(Path.cwd())
+    if config is not None:
+        return (read_settings(Path(config)),)
+    try:
+        here = Path.cwd()
+    except FileNotFoundError:
+        # The folder was removed, as worktrees are.
+        here = Path(os.sep)
+    return find_settings(here)
 
 
 def settings_of_files(

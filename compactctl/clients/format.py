@@ -69,6 +69,13 @@ class Format(RecordWriter, ABC):
         """
         return ()
 
+    def is_sized_by_end(self, data: bytes) -> bool:
+        """Return whether the newest report is about what the next request sends, as usual.
+
+        A glance at the bytes of a file must tell: what the client sends may depend on any of them.
+        """
+        return True
+
     def for_list(self) -> Self:
         """Return this format for the messages of one conversation, in the order they stand in."""
         of_list = copy(self)

@@ -173,7 +173,7 @@ class SessionFinder(Record, dict=True, gc=True):
                 return self._choices("name the session; these changed within five minutes", newest)
             for session in self._started_in(files.folder, self._entries):
                 _check_readable(folder, store_named(session.entry.client))
-            others = [*islice(self._suitable(shown(self._entries), purpose), _ELSEWHERE)]
+            others = [*islice(self._suitable(_in_use(self._entries), purpose), _ELSEWHERE)]
             if not others:
                 raise NoInputError(f"{_NONE[purpose]}; see compactctl sessions --all")
             return self._choices(
@@ -214,7 +214,7 @@ class SessionFinder(Record, dict=True, gc=True):
     def _latest(
         self, reference: str, entries: Sequence[SessionEntry], purpose: Purpose
     ) -> ChosenSession | SessionChoices:
-        candidates = shown(entries)
+        candidates = _in_use(entries)
         if purpose != "read":
             candidates = self._suitable(candidates, purpose)
         newest = next(candidates, None)
@@ -237,8 +237,9 @@ class SessionFinder(Record, dict=True, gc=True):
     ) -> ChosenSession | SessionChoices:
         sessions = [*self._suitable(self._started_in(self.here, entries), purpose)]
         if not sessions:
+            folder = os.path.realpath(self.here)
             raise NoInputError(
-                f"{reference}: no session was started in {self.here}; see compactctl sessions"
+                f"{reference}: no session was started in {folder}; see compactctl sessions"
             )
         session = choose_in_folder(purpose, NO_CANDIDATES, sessions)
         if isinstance(session, Session):
@@ -248,7 +249,7 @@ class SessionFinder(Record, dict=True, gc=True):
     def _started_in(self, folder: Path, entries: Iterable[SessionEntry]) -> Iterator[Session]:
         folder = Path(os.path.realpath(folder))
         near = (e for e in entries if store_named(e.client).may_be_in_project(e, folder))
-        return (session for session in shown(near) if is_of(session, folder))
+        return (session for session in _in_use(near) if is_of(session, folder))
 
     def _suitable(self, sessions: Iterable[Session], purpose: Purpose) -> Iterator[Session]:
         """Yield the sessions that a purpose allows, without copies that nobody continued."""
@@ -351,6 +352,11 @@ def shown(entries: Iterable[SessionEntry], cache: ResultCache | None = None) -> 
     visible = (entry for entry in entries if entry.listing.kind not in HIDDEN_KINDS)
     read = load_sessions(visible, cache)
     return (session for session in read if not is_hidden(session))
+
+
+def _in_use(entries: Iterable[SessionEntry]) -> Iterator[Session]:
+    """Yield what may be meant by no name: users did not archive it, and clients list it."""
+    return shown(entry for entry in entries if not entry.archived)
 
 
 def _is_compacted(session: Session) -> bool:

@@ -169,11 +169,8 @@ class SessionFilter(Record):
     def _is_below(self, session: Session) -> bool:
         if self.project is None:
             return True
-        folder = os.path.realpath(self.project)
-        project = session.details.project
-        return bool(project) and (os.path.realpath(project) + os.sep).startswith(
-            folder.rstrip(os.sep) + os.sep
-        )
+        project, folder = _folder_of(session), os.path.realpath(self.project)
+        return project is not None and (project + os.sep).startswith(folder.rstrip(os.sep) + os.sep)
 
     def _is_named(self, session: Session) -> bool:
         folded = f"{session.details.title}\n{session.details.project}".casefold()
@@ -282,8 +279,13 @@ def is_hidden(session: Session) -> bool:
 
 def is_of(session: Session, folder: Path) -> bool:
     """Return whether a session was started in this very folder."""
-    project = session.details.project
-    return bool(project) and os.path.realpath(project) == os.path.realpath(folder)
+    return _folder_of(session) == os.path.realpath(folder)
+
+
+def _folder_of(session: Session) -> str | None:
+    """Return where a session was started; None if unknown, as a relative path means any folder."""
+    project = Path(session.details.project)
+    return os.path.realpath(project) if project.is_absolute() else None
 
 
 def _share(context: int | None, window: int | None) -> float | None:

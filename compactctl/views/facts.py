@@ -9,6 +9,7 @@ from compactctl.views.terminal.text import (
     line_text,
     one_line,
     plural,
+    shell_line,
     shell_path,
     size_text,
 )
@@ -199,7 +200,7 @@ def undo_line(written: "Written") -> str:
 def resume_lines(command: str | None) -> "Iterator[str]":
     """Yield how to resume a session; nothing if there is no session."""
     if command:
-        yield labeled("continue", line_text(command))
+        yield labeled("continue", shell_line(command))
 
 
 def status_text(status: str) -> str:

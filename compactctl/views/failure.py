@@ -59,6 +59,8 @@ def _usage_text(error: click.ClickException) -> str:
 
 def system_line(error: OSError) -> str:
     """Return an error of the operating system, usually of writing to standard output."""
+    if error.errno == errno.ENOENT and not error.filename:
+        return "compactctl: the current folder no longer exists; change to another one"
     where = f"{error.filename}: " if error.filename else "standard output: "
     otherwise = "check the file and its disk" if error.filename else "redirect it to a file"
     what_to_do = _ADVICE.get(error.errno or 0, otherwise)

@@ -152,7 +152,8 @@ def _meant_by_folder(
         return _input_of(context, sessions, sessions.choose_in(files, purpose))
     except NoInputError as error:
         how = f"name one ({context.command_path} run.jsonl) or pipe one in"
-        raise error if purpose == "rescue" else NoInputError(f"no input: {error}; {how}") from None
+        what = "no input" if folder == Path() else folder
+        raise error if purpose == "rescue" else NoInputError(f"{what}: {error}; {how}") from None
 
 
 def _input_of(
@@ -213,7 +214,7 @@ def _sessions() -> "SessionFinder":
     from compactctl.commands.session_finder import SessionFinder
     from compactctl.store.client_folders import this_machine
 
-    return SessionFinder(machine=this_machine(), here=Path.cwd(), now=time.time())
+    return SessionFinder(machine=this_machine(), here=Path(), now=time.time())
 
 
 def _is_empty() -> bool:

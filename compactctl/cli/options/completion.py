@@ -23,7 +23,7 @@ def complete_file(
     from compactctl.commands.session_finder import SessionFinder
     from compactctl.store.client_folders import this_machine
 
-    sessions = SessionFinder(machine=this_machine(), here=Path.cwd(), now=time.time())
+    sessions = SessionFinder(machine=this_machine(), here=Path(), now=time.time())
     return [_files(incomplete), *_items(islice(sessions.references(incomplete), _MAX_SESSIONS))]
 
 

@@ -1,5 +1,6 @@
 """Claude Code sessions: one content block per line, linked by parent ids."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -21,6 +22,10 @@ from compactctl.model.transcript import Transcript
 from compactctl.model.unsent import UnsentRule, match_type
 from compactctl.pipeline.writer import InsertionContext
 
+_UUID = re.compile(rb'"uuid":\s*"([^"]+)"')
+_PARENT = re.compile(rb'"parentUuid":\s*"([^"]+)"')
+_SUBAGENT = re.compile(rb'"isSidechain":\s*true')
+_CLEARING = b'"microcompact_boundary"'
 _COPIED_FIELDS = ("isSidechain", "userType", "cwd", "sessionId", "version", "gitBranch", "slug")
 _UNSENT = (
     UnsentRule(kind="progress", match=match_type("progress")),
@@ -59,6 +64,12 @@ class ClaudeCode(Format):
         reader = ClaudeReader()
         reader.add_lines(lines)
         return reader.islands()
+
+    def is_sized_by_end(self, data: bytes) -> bool:
+        """Return whether nothing was cleared for a while, and no subagent or gap is inside."""
+        if _CLEARING in data or _SUBAGENT.search(data):
+            return False
+        return set(_PARENT.findall(data)) <= set(_UUID.findall(data))
 
     def mark_omitted(self, history: Sequence[Message]) -> Sequence[Message]:
         """Mark what the client leaves out of the next request; see ``request.py``."""

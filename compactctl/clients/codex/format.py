@@ -1,5 +1,6 @@
 """Codex CLI rollouts: conversation items among session records, each in an envelope."""
 
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -32,6 +33,11 @@ _TOOL_EVENTS = frozenset(
     }
 )
 _KIND = ("payload", "type")
+_REPORT = re.compile(rb'"last_token_usage":\s*\{')
+_ANSWER = re.compile(
+    rb'"type":\s*"(?:reasoning|function_call|custom_tool_call|local_shell_call)"'
+    rb'|"role":\s*"assistant"'
+)
 _UNSENT = (
     UnsentRule(kind="copies", match={**match_type("event_msg"), _KIND: _TOOL_EVENTS}),
     UnsentRule(
@@ -66,6 +72,14 @@ class Codex(Format):
         from compactctl.clients.codex.reader import CodexReader
 
         return CodexReader().read(lines)
+
+    def is_sized_by_end(self, data: bytes) -> bool:
+        """Return whether reports follow their answers: those of old clients come before them.
+
+        Where only the end is known, both look the same: answer, report, answer, report, answer.
+        """
+        report = _REPORT.search(data)
+        return report is None or _ANSWER.search(data, 0, report.start()) is not None
 
     def islands(self, lines: Iterable[Decoded]) -> tuple[Island, ...]:
         """Return what the next request does not send; see ``Format.islands``."""

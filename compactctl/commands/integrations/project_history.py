@@ -137,8 +137,11 @@ class ProjectHistory(Record):
         }
 
     def _chosen(self, reference: str) -> Session:
-        """Return the session with this id or the only one with this prefix; "" for the newest."""
-        candidates = [*self._allowed()]
+        """Return the session with this id or the only one with this prefix; "" for the newest.
+
+        One that the user archived is never the newest.
+        """
+        candidates = [s for s in self._allowed() if reference != "" or not s.entry.archived]
         if reference:
             exact = [candidate for candidate in candidates if candidate.id == reference]
             long_enough = len(reference) >= MIN_ID_CHARS

@@ -1,11 +1,11 @@
 """The size of a session in a list: that of its next request, as far as the end of its file tells.
 
 The newest report is almost always within the last 64 kB, so that a list of thousands of sessions
-reads no more of them. What follows the report is counted, as everywhere else.
+parses no more of them. What follows the report is counted, as everywhere else.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from typing import Literal
 
 from compactctl.clients.format import Format
@@ -13,7 +13,6 @@ from compactctl.clients.reading.file_ends import WINDOW, last_lines
 from compactctl.clients.registry import ALL_FORMATS
 from compactctl.clients.session import Session, SessionDetails
 from compactctl.commands.measuring.context_size import (
-    ContextSize,
     believed_reports,
     context_size,
 )
@@ -22,7 +21,8 @@ from compactctl.commands.measuring.next_request import largest_of, sized_request
 from compactctl.commands.reading.transcript import InputOptions, load, parse
 from compactctl.errors import CompactctlError
 from compactctl.history.turns import split_conversations
-from compactctl.model.message import Message
+from compactctl.history.usage.calibration import Calibration
+from compactctl.model.message import CallId, Message, ToolCallPart, ToolResultPart
 from compactctl.model.tags import METADATA_KEY
 from compactctl.model.transcript import Transcript
 from compactctl.records import Record, asdict, replace
@@ -32,12 +32,15 @@ from compactctl.tokens.models.lookup import resolve_model, window_in_use
 SizeSource = Literal["counted", "counted at the end", "recorded by the client"]
 Certainty = Literal["exact", "about", "at least"]
 _FORMATS = {candidate.name: candidate for candidate in ALL_FORMATS}
-_LINE_FILES = (".jsonl", ".zst")
+_COMPRESSED = ".zst"
+_LINE_FILES = (".jsonl", _COMPRESSED)
 # A file of this size is read as a whole for its other details, too.
 _SMALL = 2 * WINDOW
 # Long tool results or records of the client may fill the end of a file, so that the newest report
 # is before them.
 _ENDS = (WINDOW // 4, WINDOW, 4 * WINDOW)
+# More is not searched for what may change the meaning of a report.
+_MAX_SEARCHED = 32 << 20
 _OWN_MARK = f'"{METADATA_KEY}"'.encode()
 # So much text cannot show that a larger report is too small, so less is read.
 _MAX_DOUBTED = WINDOW // 2
@@ -98,17 +101,23 @@ def _remembered(session: Session, cache: ResultCache | None) -> SessionSize | No
 
 
 def _counted(session: Session) -> SessionSize | None:
-    """Return the counted size, None if the end of the file does not tell it."""
+    """Return the counted size, None if the end of a file does not tell it that is too large.
+
+    So is any document: its end cannot be read alone.
+    """
     entry, chosen = session.entry, _FORMATS.get(session.entry.client)
     if chosen is None or entry.n_bytes is None:
         return None
     try:
-        if entry.n_bytes > _SMALL and entry.path.suffix not in _LINE_FILES:
-            return None
-        end = _end(session, chosen) if entry.n_bytes > _SMALL else None
-        if end is None:
-            return _of_whole(load(InputOptions(path=str(entry.path))).transcript)
-        return _of_end(session, end)
+        if entry.n_bytes > _SMALL:
+            if entry.path.suffix not in _LINE_FILES:
+                return None
+            end = _end(session, chosen)
+            if end is not None and _has_report(end):
+                return _of_end(session, end)
+            if entry.n_bytes > _MAX_SEARCHED or _is_recorded(session, end):
+                return None
+        return _of_whole(load(InputOptions(path=str(entry.path))).transcript)
     except (CompactctlError, OSError, ValueError):
         return None
 
@@ -132,28 +141,37 @@ def _of_end(session: Session, end: Transcript) -> SessionSize | None:
         return None
     measured = measure(end, MeasureOptions())
     size = context_size(end, measured)
-    total = size.total if size.calibration is not None else None
+    calibration = size.calibration
     least = _lower_bound(max(conversations, key=len), measured)
-    if least is None and end.unread.lost:
-        least = session.details.context or 0
-    if total is None and least is None:
+    if calibration is None and least is None:
         return None
     return SessionSize(
-        tokens=max(total or 0, least or 0),
+        tokens=max(_reported(end, calibration), least or 0),
         source="counted at the end",
-        certainty="at least" if least is not None else _certainty(end, size),
+        certainty=_certainty(session, end, calibration) if least is None else "at least",
         window=_window(end, measured),
     )
 
 
-def _certainty(end: Transcript, size: ContextSize) -> Certainty:
+def _reported(end: Transcript, calibration: Calibration | None) -> int:
+    """Return a size by its report, without estimates if more is sent than could be read."""
+    if calibration is None:
+        return 0
+    return min(calibration.total, _sum(calibration)) if end.unread.lost else calibration.total
+
+
+def _certainty(session: Session, end: Transcript, calibration: Calibration | None) -> Certainty:
     """Judge a size from the end of a file: reasoning may depend on the turn or session before."""
-    calibration = size.calibration
-    if calibration is None or not end.session.drops_past_reasoning:
-        return "exact"
-    sum_of_parts = calibration.reported + calibration.answer + calibration.tokens_after_answer
-    is_rounded = abs(calibration.total - sum_of_parts) <= 1
-    return "exact" if is_rounded else "about"
+    if calibration is None or end.unread.lost:
+        return "at least"
+    if (session.entry.n_bytes or 0) > _MAX_SEARCHED:
+        return "about"
+    is_rounded = abs(calibration.total - _sum(calibration)) <= 1
+    return "exact" if is_rounded or not end.session.drops_past_reasoning else "about"
+
+
+def _sum(calibration: Calibration) -> int:
+    return calibration.reported + calibration.answer + calibration.tokens_after_answer
 
 
 def _window(transcript: Transcript, measured: Measurement) -> int | None:
@@ -171,12 +189,17 @@ def _recorded_window(details: SessionDetails, answered: int) -> int | None:
 def _end(session: Session, chosen: Format) -> Transcript | None:
     """Read the end of a file back to a usage report, but no further than necessary.
 
-    None if compactctl wrote some of it: reports may be about what is no longer sent.
+    None if reports may be about what is no longer sent, as where compactctl wrote something.
     """
+    path, n_bytes = session.entry.path, session.entry.n_bytes or 0
+    is_searched = path.suffix != _COMPRESSED and n_bytes <= _MAX_SEARCHED
+    data = path.read_bytes() if is_searched else b""
+    if _OWN_MARK in data or not chosen.is_sized_by_end(data):
+        return None
     is_small = (session.details.context or 0) <= _MAX_DOUBTED
     end = None
-    for n_bytes in _ENDS[is_small:]:
-        lines = last_lines(session.entry.path, n_bytes)
+    for window in _ENDS[is_small:]:
+        lines = last_lines(path, window)
         if any(_OWN_MARK in line for line in lines):
             return None
         end = _parsed(lines, session, chosen)
@@ -185,9 +208,18 @@ def _end(session: Session, chosen: Format) -> Transcript | None:
     return end
 
 
+def _is_recorded(session: Session, end: Transcript | None) -> bool:
+    """Return whether the client recorded a size, and nothing at the end of the file adds to it."""
+    is_recorded = session.details.context is not None
+    return is_recorded and end is not None and not end.effective
+
+
 def _has_report(end: Transcript) -> bool:
-    """Return whether there is a reported answer, and something before it: so it is whole."""
-    first = end.effective[0].response_id if end.effective else None
+    """Return whether there is a reported answer, and something before it: so it is whole.
+
+    The results that an end begins with may be of calls in the same answer.
+    """
+    first = next((m.response_id for m in end.effective if m.role != "tool"), None)
     return any(m.usage and m.response_id != first for m in end.effective)
 
 
@@ -198,10 +230,19 @@ def _parsed(lines: Sequence[bytes], session: Session, chosen: Format) -> Transcr
 
 
 def _with_cut_results(end: Transcript) -> tuple[Message, ...]:
-    """Return what is sent: also what a client leaves out without its call, which is further up."""
+    """Return what is sent: also results that a client leaves out if their calls are further up."""
     sent = {message.id for message in end.effective}
-    cut = [message for message in end.history if message.id not in sent]
+    calls = {
+        part.call_id for m in end.history for part in m.parts if isinstance(part, ToolCallPart)
+    }
+    cut = [m for m in end.history if m.id not in sent and _answers_others(m, calls)]
     return tuple(sorted((*cut, *end.effective), key=lambda m: m.line)) if cut else end.effective
+
+
+def _answers_others(message: Message, calls: Container[CallId]) -> bool:
+    """Return whether a message holds a result of a call that is not among these."""
+    results = (part for part in message.parts if isinstance(part, ToolResultPart))
+    return any(result.call_id not in calls for result in results)
 
 
 def _lower_bound(conversation: Sequence[Message], measured: Measurement) -> int | None:

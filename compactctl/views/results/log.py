@@ -12,7 +12,14 @@ from compactctl.views.encode import encoded, record
 from compactctl.views.facts import clock_text, utc_text, warning_lines
 from compactctl.views.terminal.screen import ScreenItem, Verbatim
 from compactctl.views.terminal.tables import number, table, text
-from compactctl.views.terminal.text import line_text, one_line, path_name, shell_path, size_text
+from compactctl.views.terminal.text import (
+    line_text,
+    one_line,
+    path_name,
+    shell_line,
+    shell_path,
+    size_text,
+)
 
 _FIRST = "the original"
 _TO_THE_MINUTE = len("2026-01-31 12:00")
@@ -56,11 +63,13 @@ def log_document(result: LogResult) -> dict[str, Any]:
 
 
 def _state_documents(result: LogResult, states: Sequence[StateCommand]) -> list[dict[str, Any]]:
+    return [{"state": state.state or None, "command": _command(result, state)} for state in states]
+
+
+def _command(result: LogResult, state: StateCommand) -> str:
+    """Return the command that returns to a state."""
     name = shell_path(result.options.input.reference)
-    return [
-        {"state": state.state or None, "command": f"compactctl rewind {name} {state.options}"}
-        for state in states
-    ]
+    return f"compactctl rewind {name} {shell_line(state.options)}"
 
 
 def log_messages(result: LogResult) -> Iterator[str]:
@@ -163,11 +172,10 @@ def _states(result: LogResult, states: Sequence[StateCommand]) -> Iterator[Scree
         return
     yield ""
     yield "Return to"
-    name = shell_path(result.options.input.reference)
     width = max(len(state.state or _FIRST) for state in states)
     for state in states:
         label = state.state or _FIRST
-        yield Verbatim(f"  {label:<{width}}  compactctl rewind {name} {state.options}")
+        yield Verbatim(f"  {label:<{width}}  {_command(result, state)}")
 
 
 def _count(number: int | None) -> str:

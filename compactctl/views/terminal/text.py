@@ -164,22 +164,25 @@ def project_text(project: str, home: str) -> str:
 def shell_path(path: str) -> str:
     """Return a path that can be pasted into a shell; a leading dash is not taken for an option."""
     is_like_option = path.startswith("-") and path != "-"
-    quoted = shlex.quote(f"./{path}" if is_like_option else path)
-    return defused(_NOT_TYPED.sub(_typed, quoted), _TWO_QUOTES)
+    return shell_line(shlex.quote(f"./{path}" if is_like_option else path))
 
 
 def typed_command(command: str, path: str, options: Sequence[str] = ()) -> str:
     """Return a command for a file, with its options, that can be pasted into a shell."""
-    return " ".join((command, shell_path(path), *map(_shell_word, options)))
+    return " ".join(filter(None, (command, shell_path(path), shell_words(options))))
 
 
 def shell_words(words: Iterable[str]) -> str:
     """Return words that can be pasted into a shell."""
-    return " ".join(map(_shell_word, words))
+    return shell_line(shlex.join(words))
 
 
-def _shell_word(word: str) -> str:
-    return defused(_NOT_TYPED.sub(_typed, shlex.quote(word)), _TWO_QUOTES)
+def shell_line(command: str) -> str:
+    """Return a command of quoted words on one line that can be pasted into a shell.
+
+    It holds no control character, which ``shlex.quote`` leaves in a quoted string.
+    """
+    return defused(_NOT_TYPED.sub(_typed, command), _TWO_QUOTES)
 
 
 def path_name(path: str) -> str:

@@ -254,3 +254,14 @@ def test_every_client_is_served_and_nothing_is_written(
         "sessions.db-wal",
         "sessions.db-shm",
     }
+
+
+def test_an_archived_session_is_read_by_its_id_only(home: Home, tmp_path: Path) -> None:
+    project = tmp_path / "mine"
+    mine = put(home, project, "mine", "The tide turns at six.")
+    archived = Said(name="archived", project=str(project), age=0)
+    home.codex(archived, archived=True)
+    machine = UserEnvironment(home=home.root, environ={})
+    history = ProjectHistory(machine=machine, here=project, all_projects=False)
+    assert history.stats()["session"] == mine
+    assert history.stats(archived.id)["session"] == archived.id
