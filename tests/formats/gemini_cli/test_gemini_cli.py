@@ -171,7 +171,7 @@ def test_usage_is_that_of_the_whole_request() -> None:
 def test_a_small_answer_is_as_large_as_reported() -> None:
     asked = tool("c1", "create_issue", {"summary": "The crane is broken, nobody knows since when."})
     found = session(user("u1", "hi"), gemini("g1", "a", asked, tokens=tokens(9_000, 10, 0)))
-    (request,) = find_requests(found.effective, Meter(CharsCounter(4)).message)
+    (request,) = find_requests(found.effective, Meter(CharsCounter(1)).message)
     assert request.counted_output > 2 * request.answer == 2 * 10
 
 
