@@ -551,7 +551,11 @@ def test_only_what_was_compacted_is_meant_to_be_restored(home: Home, known: Sess
     (archive / "0001-compact-0123456789ab.parquet").touch()
     assert chosen(known, "tide", "restore") == str(compacted)
     assert choices(known, ".", "restore") == ["Tide two"]
-    for purpose, titles in (("restore", ["Tide two"]), ("write", ["Tide one", "Tide two"])):
+    meant: dict[Purpose, list[str]] = {
+        "restore": ["Tide two"],
+        "write": ["Tide one", "Tide two"],
+    }
+    for purpose, titles in meant.items():
         here = known.choose_in(files_in(known.here), purpose)
         assert isinstance(here, SessionChoices)
         assert [row.session.details.title for row in here.rows] == titles

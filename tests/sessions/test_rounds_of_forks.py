@@ -122,12 +122,17 @@ def opencode(path: Path, copied: int, sent: int) -> None:
     for number, time in enumerate(times(copied, sent)):
         for at, role in enumerate(("user", "assistant")):
             created = int(time.timestamp() * 1000) + at
-            info = {"id": f"msg_{number:03}{at}", "role": role, "sessionID": "ses_f"}
+            info: dict[str, object] = {
+                "id": f"msg_{number:03}{at}",
+                "role": role,
+                "sessionID": "ses_f",
+            }
             info |= {"time": {"created": created}}
             info |= {"modelID": "m", "tokens": tokens} if at else {}
             part = {"id": f"prt_{number:03}{at}", "type": "text", "text": "Quay."}
             messages.append({"info": info, "parts": [part]})
-    session = {"id": "ses_f", "directory": "/w", "title": "Tides (fork #1)", "version": "1.18.33"}
+    session: dict[str, object] = {"id": "ses_f", "directory": "/w", "version": "1.18.33"}
+    session |= {"title": "Tides (fork #1)"}
     session |= {"time": {"created": int(FORKED.timestamp() * 1000), "updated": 1}}
     path.write_text(json.dumps({"info": session, "messages": messages}))
 

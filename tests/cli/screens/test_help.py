@@ -303,7 +303,7 @@ def test_a_usage_error_is_one_line_that_helps(
 def test_what_other_programs_call_a_command_runs_it(ask: Ask, typed: str) -> None:
     for words in (("--help",), ("a", "b", "--json"), ("--targt",)):
         assert ask(typed, *words) == ask(ALIASES[typed], *words)
-    assert typed not in cli.lines  # type: ignore[attr-defined]
+    assert typed not in cli.lines
 
 
 @pytest.mark.parametrize("words", [(), ("compact",), ("lab", "eval")])

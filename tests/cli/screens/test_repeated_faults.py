@@ -12,7 +12,7 @@ from compactctl.views.faults import _MAX_ROWS
 
 def talk(n_faults: int) -> list[dict[str, object]]:
     """Return a chat with tool calls that were never answered."""
-    calls = [
+    calls: list[dict[str, object]] = [
         {
             "role": "assistant",
             "content": None,
@@ -26,8 +26,11 @@ def talk(n_faults: int) -> list[dict[str, object]]:
         }
         for number in range(n_faults)
     ]
-    turns = [message for call in calls for message in ({"role": "user", "content": "Go on."}, call)]
-    return [*turns, {"role": "user", "content": "How deep is it?"}]
+    more: dict[str, object] = {"role": "user", "content": "Go on."}
+    return [
+        *(message for call in calls for message in (more, call)),
+        {"role": "user", "content": "How deep is it?"},
+    ]
 
 
 @pytest.fixture

@@ -151,7 +151,7 @@ def test_only_a_profile_that_compacted_can_be_the_best(
     ],
 )
 def test_what_is_replayed_is_counted_as_rounds_are(
-    changes: dict[str, int], replayed_text: str
+    changes: dict[str, Any], replayed_text: str
 ) -> None:
     assert lines(rounds=replace(RESULT.rounds, **changes))[0].startswith(replayed_text)
     counted = lines(rounds=replace(RESULT.rounds, is_fitted=False))[0]
