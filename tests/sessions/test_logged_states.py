@@ -1,5 +1,6 @@
 """Every command that log prints is whole, and returns to the state that it names."""
 
+import re
 import shlex
 import shutil
 from collections.abc import Callable
@@ -137,3 +138,12 @@ def test_standard_input_has_no_command(home: Home, ask: Ask) -> None:
     outcome = ask("log", "-", stdin=data)
     assert outcome.code == 0
     assert "compactctl rewind" not in outcome.out
+
+
+def test_a_rewind_has_the_sizes_of_the_states_it_goes_between(home: Home, ask: Ask) -> None:
+    path = WRITERS["claude-code"](home)
+    compacted(ask, path, *SMALL)
+    assert ask("rewind", path).code == 0
+    rows = [line for line in ask("log", path).out.splitlines() if " → " in line]
+    before, after = re.findall(r"[\d,]+(?= → )|(?<= → )[\d,]+", rows[0])
+    assert f"{after} → {before}" in rows[1]

@@ -1,6 +1,6 @@
 """The compactions of a transcript, and the groups of each."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from compactctl.commands.inspect.log import LogEntry, LogResult, StateCommand
@@ -86,7 +86,8 @@ def _operations(result: LogResult) -> Iterator[ScreenItem]:
         number("Archive", spare=3),
         text("", "end", min_width=9),
     )
-    yield table(columns, map(_cells, result.operations))
+    sizes = _state_sizes(result.operations)
+    yield table(columns, (_cells(entry, sizes) for entry in result.operations))
     yield from _states(result, result.states)
     yield from _groups(result)
     if result.lost:
@@ -108,7 +109,18 @@ def _replaced(state: ReplacedState) -> str:
     return f"overwritten: {state.name}, grown from {origin}; rewind --to {state.name} restores it"
 
 
-def _cells(entry: LogEntry) -> tuple[str, ...]:
+def _state_sizes(entries: Iterable[LogEntry]) -> dict[str, int]:
+    """Return the tokens of the next request by the digest of a state, as far as recorded."""
+    sizes: dict[str, int] = {}
+    for entry in entries:
+        operation = entry.operation
+        if operation is not None and operation.size and not operation.detail:
+            sizes[operation.before.sha256] = operation.size.before
+            sizes[operation.after.sha256] = operation.size.after
+    return sizes
+
+
+def _cells(entry: LogEntry, sizes: Mapping[str, int]) -> tuple[str, ...]:
     operation = entry.operation
     if operation is None:
         state = "in effect" if entry.in_effect else ""
@@ -117,7 +129,7 @@ def _cells(entry: LogEntry) -> tuple[str, ...]:
         str(entry.number),
         operation.id,
         clock_text(operation.recorded_at)[:_TO_THE_MINUTE],
-        _tokens(operation),
+        _tokens(operation, sizes),
         size_text(entry.archive_bytes),
         f"of {entry.first_state}"
         if entry.first_state
@@ -125,10 +137,12 @@ def _cells(entry: LogEntry) -> tuple[str, ...]:
     )
 
 
-def _tokens(operation: Operation) -> str:
+def _tokens(operation: Operation, sizes: Mapping[str, int]) -> str:
     """Return the tokens of the next request before and after, if they are recorded."""
-    size = operation.size
-    return f"{size.before:,} → {size.after:,}" if size and not operation.detail else ""
+    if operation.detail:
+        return ""
+    before, after = sizes.get(operation.before.sha256), sizes.get(operation.after.sha256)
+    return "" if before is None or after is None else f"{before:,} → {after:,}"
 
 
 def _state(operation: Operation, *, in_effect: bool) -> str:

@@ -23,6 +23,7 @@ from compactctl.records import replace
 from compactctl.views.results.log import log_document, log_messages, log_terminal
 
 DIGEST = Digest(sha256="ab", n_bytes=7, n_lines=2)
+SMALLER = Digest(sha256="cd", n_bytes=5, n_lines=2)
 
 
 class Step:
@@ -43,7 +44,7 @@ OPERATION = Operation(
     head=OperationId("op1"),
     kind="compact",
     before=DIGEST,
-    after=DIGEST,
+    after=SMALLER,
     format="codex",
     counter="chars/4",
     stages=(stage(8_000, 5_000), stage(5_000, 2_000)),
