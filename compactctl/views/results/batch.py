@@ -223,7 +223,8 @@ def _totals(result: BatchResult) -> Iterator[Fact]:
             yield Fact("counted", _counted_by(counter, result))
         yield Fact("", "not added up, since the counters differ")
         return
-    by = f", counted with {totals.counters[0]}" if totals.counters else ""
+    counted = ", counted" if result.options.compacts else ""
+    by = f"{counted} with {totals.counters[0]}" if totals.counters else ""
     before = totals.tokens_before or 0
     what = f"{tokens_text(before)} in {plural(totals.messages, 'message')}{by}"
     yield Fact("before" if result.options.compacts else "counted", what)
@@ -239,7 +240,7 @@ def _counted_by(counter: str, result: BatchResult) -> str:
     totals = [row.figures.totals for row in rows if row.figures]
     before = sum(total.tokens for total in totals)
     messages = sum(total.messages for total in totals)
-    sums = f"{tokens_text(before)} in {plural(messages, 'message')}, counted with {counter}"
+    sums = f"{tokens_text(before)} in {plural(messages, 'message')} with {counter}"
     if not result.options.compacts:
         return sums
     saved = sum(row.saved or 0 for row in rows)

@@ -70,7 +70,7 @@ def test_files_are_rows_and_sums() -> None:
         "a codex gpt-5 90 80 80.0% ok",
         "",
         "on disk 2.5 kB in 4 lines",
-        "counted 9,000 tokens in 1 message, counted with o200k_base",
+        "counted 9,000 tokens in 1 message with o200k_base",
     ]
 
 
@@ -202,14 +202,14 @@ def test_tokens_of_two_counters_are_told_one_by_one() -> None:
     totals = replace(TOTALS, counters=("chars/4", "o200k_base"))
     other = replace(SMALLER, measure=replace(MEASURE, counter="chars/4"))
     assert lines(ROW, other, totals=totals)[7:] == [
-        "counted 90 tokens in 4 messages, counted with chars/4",
-        "counted 90 tokens in 4 messages, counted with o200k_base",
+        "counted 90 tokens in 4 messages with chars/4",
+        "counted 90 tokens in 4 messages with o200k_base",
         "not added up, since the counters differ",
     ]
     compacting = replace(OPTIONS, compacts=True)
     assert lines(ROW, other, totals=totals, options=compacting)[7:9] == [
-        "counted 90 tokens in 4 messages, counted with chars/4; 50 saved (55.6%)",
-        "counted 90 tokens in 4 messages, counted with o200k_base; 0 saved (0.0%)",
+        "counted 90 tokens in 4 messages with chars/4; 50 saved (55.6%)",
+        "counted 90 tokens in 4 messages with o200k_base; 0 saved (0.0%)",
     ]
 
 
