@@ -122,6 +122,7 @@ class Desk:
             "LC_ALL": "C.UTF-8",
             "TZ": "UTC",
             "TERM": "xterm-256color",
+            "PAGER": "cat",
         }
 
     def _install(self) -> None:

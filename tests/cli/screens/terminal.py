@@ -16,7 +16,13 @@ from forked import completed, ended, started
 _TAKEN_BACK = re.compile(r"\x1b\[\?25l.*\x1b\[\?25h(?:\r|\x1b\[\d[AK])*", re.DOTALL)
 
 PROGRAM = (sys.executable, "-m", "compactctl")
-PLAIN = {"PATH": os.environ.get("PATH", ""), "TERM": "xterm-256color", "HOME": "/nonexistent"}
+PLAIN = {
+    "PATH": os.environ.get("PATH", ""),
+    "TERM": "xterm-256color",
+    "HOME": "/nonexistent",
+    # Nobody is there to leave another pager.
+    "PAGER": "cat",
+}
 
 
 def run_piped(
