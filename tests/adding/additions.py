@@ -444,7 +444,7 @@ GATE = Addition(
     lines=(
         Line(
             path="compactctl/commands/compact/summing_up.py",
-            before="    if draft.options.require_fit and result.is_over",
+            before="    if draft.options.require_fit and result.judgment.is_over",
             text=REQUIRE_SAVINGS,
         ),
         Line(

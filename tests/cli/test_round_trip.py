@@ -132,7 +132,7 @@ def test_the_log_lists_operations_and_groups(ask: Ask, compacted: Path) -> None:
     assert "summarize" in shown
     assert "truncate" in shown
     ask("rewind", compacted)
-    assert "back to the first state" in ask("log", compacted).out
+    assert "to the original" in ask("log", compacted).out
 
 
 def test_a_group_comes_back_alone(ask: Ask, desk: Path, compacted: Path) -> None:

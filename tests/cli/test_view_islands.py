@@ -25,15 +25,16 @@ def session(tmp_path: Path) -> Path:
 
 def test_each_island_begins_with_what_it_is(session: Path, ask: Ask) -> None:
     assert ask("view", session, "--archived").out == (
+        f"3 of 5 messages not sent, 9 tokens: {session}\n\n"
         "══ cut off: 2 records with 1 request (lines 1\N{EN DASH}2); "
         f"continue there: compactctl rescue {session} --from 2\n"
-        "── #1 · user\nRow out.\n\n── #2 · assistant\nAye.\n\n"
+        "── #1 · user · 3 tokens\nRow out.\n\n── #2 · assistant · 3 tokens\nAye.\n\n"
         "══ other branch: 1 record with 1 request (line 4); "
         f"continue there: compactctl rescue {session} --from 4\n"
-        "── #4 · user\nFaster.\n\n"
+        "── #4 · user · 3 tokens\nFaster.\n\n"
     )
     piped = ask("view", "-", "--archived", stdin=session.read_bytes()).out
-    assert piped.startswith("══ cut off: 2 records with 1 request (lines 1\N{EN DASH}2)\n")
+    assert "\n\n══ cut off: 2 records with 1 request (lines 1\N{EN DASH}2)\n" in piped
 
 
 def test_documents_and_lines_list_them(session: Path, ask: Ask) -> None:
@@ -64,7 +65,7 @@ def test_what_the_client_compacted_is_an_island_too(tmp_path: Path, ask: Ask) ->
     ]
     path = write_lines(tmp_path / "run.jsonl", *records)
     out = ask("view", path, "--archived").out
-    heading, title = out.splitlines()[:2]
+    heading, title = out.splitlines()[2:4]
     assert heading == (
         "══ before a compaction: 2 records with 1 request (lines 1\N{EN DASH}2); "
         f"continue there: compactctl rescue {path} --from 2"
@@ -72,18 +73,21 @@ def test_what_the_client_compacted_is_an_island_too(tmp_path: Path, ask: Ask) ->
     assert title.startswith("── #1 · user · hidden by ")
     new = tmp_path / "new.jsonl"
     assert ask("rescue", path, "--from", "2", "-o", new).code == 0
-    assert ask("view", new).out == ("── line 1 · user\nRow out.\n\n── line 2 · assistant\nAye.\n\n")
+    assert ask("view", new).out.endswith(
+        "\n\n── line 1 · user · 3 tokens\nRow out.\n\n── line 2 · assistant · 3 tokens\nAye.\n\n"
+    )
 
 
 def test_they_can_be_searched(session: Path, ask: Ask) -> None:
     outcome = ask("view", session, "--archived", "--grep", "Faster")
-    assert outcome.out.startswith("══ other branch: ")
+    assert "\n\n══ other branch: " in outcome.out
     assert outcome.out.count("──") == 1
 
 
 def test_what_is_sent_is_shown_as_before(session: Path, ask: Ask) -> None:
     assert ask("view", session).out == (
-        "── line 3 · user\nAnd back.\n\n── line 5 · assistant\nAye, aye.\n\n"
+        f"2 of 5 messages sent, 8 tokens: {session}\n\n"
+        "── line 3 · user · 3 tokens\nAnd back.\n\n── line 5 · assistant · 5 tokens\nAye, aye.\n\n"
     )
     assert ask("view", session, "--all").out.count("──") == 5
 

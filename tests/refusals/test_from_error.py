@@ -437,7 +437,7 @@ def test_a_compaction_that_cannot_be_verified_is_not_reasoning(ask: Ask) -> None
         error = f"Invalid {place}The encrypted content gAAA...mm== could not be verified."
         outcome, new = rescued(ask, path, error)
         assert outcome.code == 5, outcome
-        assert "rescue --redo" in outcome.out
+        assert "request.json --redo" in outcome.out
         assert not new.exists()
 
 

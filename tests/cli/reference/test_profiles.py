@@ -129,7 +129,7 @@ def test_an_error_about_something_else_is_refused(
 @pytest.mark.parametrize(
     ("error", "code", "words"),
     [
-        ("prompt is too long: 205,000 tokens > 200,000 maximum", 0, ""),
+        ("prompt is too long: 205,000 tokens > 200,000 maximum", 5, ""),
         ("rate limit exceeded, try again in 20s", 2, "this is a rate limit or quota error"),
         ("the disk is full", 2, "not recognized as a context overflow"),
     ],
