@@ -3,11 +3,10 @@
 from collections.abc import Iterable, Mapping
 from typing import Literal
 
-from compactctl.model.characters import has_halves, without_halves
 from compactctl.model.message import GroupId, JsonPath, MessageId, Synthetic
 from compactctl.model.transcript import FieldValue
 from compactctl.model.unsent import UnsentKind
-from compactctl.records import Record, field, replace
+from compactctl.records import Record, field
 
 HideKind = Literal["condense", "truncate"]
 
@@ -125,21 +124,6 @@ class SkippedStage(Record):
     stage: str
     reason: str
     detail: str = ""
-
-
-def with_whole_characters(edit: Edit) -> Edit:
-    """Return an edit whose text, which may quote messages, has U+FFFD for halves of characters.
-
-    APIs refuse such halves, and what is written must read back the same in every format.
-    """
-    match edit:
-        case Insert() if has_halves(edit.message.text):
-            text = without_halves(edit.message.text)
-            return replace(edit, message=replace(edit.message, text=text))
-        case Replace() if has_halves(edit.text):
-            return replace(edit, text=without_halves(edit.text))
-        case _:
-            return edit
 
 
 def groups_of(edits: Iterable[Edit]) -> tuple[GroupId, ...]:

@@ -21,7 +21,6 @@ from compactctl.model.edit import (
     Replace,
     SkippedStage,
     groups_of,
-    with_whole_characters,
 )
 from compactctl.model.message import GroupId, Message, MessageId
 from compactctl.model.operation import StageRecord
@@ -480,10 +479,7 @@ def _first_proposal(
     """Return what a stage proposes for a view; of media, those that fit stay beside a summary."""
     if step.stage.keeps_lasting_words:
         view = with_user_media(view, meter)
-    proposal = step.stage.propose(view, meter, step.options)
-    if isinstance(proposal, SkippedStage):
-        return proposal
-    return replace(proposal, edits=tuple(map(with_whole_characters, proposal.edits)))
+    return step.stage.propose(view, meter, step.options)
 
 
 def _proposed_again(

@@ -98,7 +98,8 @@ def test_no_more_than_both_ends_are_read(
 
     monkeypatch.setattr("os.pread", counted)
     (row,) = listing(home).rows
-    assert sum(taken) == 2 * WINDOW
+    # Its details are read from both ends; its size from the end, as far back as needed.
+    assert sum(taken) <= 2 * WINDOW + WINDOW // 4 + WINDOW + 4 * WINDOW
     assert row.session.details.context == Said().context
     assert row.session.details.title
 

@@ -5,24 +5,24 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cli.asking import SAMPLES, Ask
+from cli.asking import Ask
 from cli.screens.runners import PIECES, commands_in
 from cli.screens.terminal import run_on_terminal
 from false_usage import LIES, with_usage
 from hypothesis import given
 from hypothesis import strategies as st
 from real.choice import FILES, client_of
+from sessions.bundled_sessions import ID, sample, session_in
 from sessions.homes import DAY, HOUR, MINUTE, Home, Said, everything, many
 
 from compactctl.clients.session import Session, SessionDetails, SessionEntry
-from compactctl.clients.stores import ALL_STORES, load_sessions
+from compactctl.clients.stores import ALL_STORES
 from compactctl.commands.measuring.session_size import session_size
 from compactctl.commands.sessions import SessionFilter, ShortIds, parse_since, sessions
 from compactctl.errors import UsageError
 from compactctl.store.client_folders import UserEnvironment
 
 NOW = 1_800_000_000.0
-ID = "1b671a64-40d5-491e-99b0-da01ff1f3341"
 TOO_SMALL = ["three", "a hundredth", "the answer", "what is new", "zero", "negative", "text"]
 
 
@@ -196,16 +196,6 @@ def test_a_session_holds_no_command_for_who_runs_the_program(home: Home, ask: As
     for arguments in (("--limit", "0"), ("--json",)):
         assert commands_in(ask("sessions", *arguments).out) == []
     assert commands_in(ask("stats", Said(name="0").id[:8]).err) == []
-
-
-def session_in(path: Path, client: str) -> Session:
-    return next(load_sessions([SessionEntry.of_file(client, ID, (path, path.stat()))]))
-
-
-def sample(client: str) -> bytes:
-    """Return a bundled session without subagents inside, of which lists read only the end."""
-    lines = (SAMPLES / f"{client}-session.jsonl").read_bytes().splitlines(keepends=True)
-    return b"".join(line for line in lines if b'"isSidechain":true' not in line)
 
 
 @pytest.mark.parametrize("client", ["claude-code", "codex"])

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 from cli.asking import SAMPLES, Ask
+from sessions.bundled_sessions import ID, sample, session_in
 from sessions.homes import Home, Said
-from sessions.test_listing import ID, sample, session_in
 
 from compactctl.commands.measuring.session_size import SessionSize, session_size
 

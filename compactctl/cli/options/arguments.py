@@ -122,7 +122,7 @@ def _resolved(
     context: click.Context, value: str, *, purpose: "Purpose", compacted: bool = False
 ) -> InputOptions:
     """Resolve an argument; only what cannot be a path is looked up among sessions."""
-    if value != "" and Path(value).is_dir():
+    if os.path.isdir(value):  # noqa: PTH112 - Path.is_dir raises where a folder may not be read
         return _meant_by_folder(context, Path(value), purpose, compacted=compacted)
     if value == STANDARD_STREAM or is_object(value) or os.path.lexists(value):
         return InputOptions(path=value)
