@@ -19,9 +19,9 @@ class Judgment(Record):
         tokens: the size of the largest next request; None if it is unknown.
         limit: the most tokens that a gate, or else the window, allows; None without a limit.
         target: the size that a compaction was to reach; None without one.
-        has_failed: whether the transcript could not be read, or not be processed.
+        has_failed: whether the transcript could not be read, or could not be processed.
         is_refused: whether the provider or the client will refuse the next request.
-        is_incomplete: whether text was not read that could have been sent, so that it is larger.
+        is_incomplete: whether text that could have been sent was not read: it may be larger.
         is_unchanged: whether a compaction changed nothing.
     """
 
@@ -55,7 +55,7 @@ class Judgment(Record):
 
     @property
     def is_within(self) -> bool:
-        """Whether the context is known to be within its limits, if it is accepted or not."""
+        """Whether the context is known to be within its limits, whether or not it is accepted."""
         return not (self.is_over or self.is_incomplete or self.has_failed)
 
     def _bad(self) -> Iterator[Verdict]:

@@ -26,6 +26,7 @@ from compactctl.commands.measuring.measure import NO_DETAILS, measure
 from compactctl.commands.measuring.next_request import Totals
 from compactctl.commands.reading.transcript import check_strict, loaded_from
 from compactctl.errors import DoesNotFitError
+from compactctl.history.faults import refused_among
 from compactctl.llm.summarizer_options import summarizer_for
 from compactctl.model.operation import Digest, Operation, OperationId, StageRecord
 from compactctl.pipeline.archive_rows import rewind_rows
@@ -186,10 +187,9 @@ class _Conversations:
         is_same = new_value == value
         measured = compacted.measured
         row = measured_row(name, source.digest.sha256, compacted.transcript, measured, self.options)
-        faults = faults_of(compacted.written, measured)
         row_outcome = RowOutcome.of(
             outcome,
-            is_refused=any(fault.is_refused for fault in faults),
+            is_refused=bool(refused_among(faults_of(compacted.written, measured))),
             is_unchanged=is_same,
         )
         return ConversationOutcome(

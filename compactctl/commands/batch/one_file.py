@@ -126,7 +126,7 @@ def _compacted_file(options: BatchOptions, task: FileTask) -> WorkedFile:
         outcome=RowOutcome.of(
             result.outcome,
             result.change.operation,
-            is_refused=any(fault.is_refused for fault in result.remaining),
+            is_refused=result.judgment.is_refused,
             is_unchanged=result.change.operation is None,
         ),
         target=result.outcome.target,
@@ -136,14 +136,10 @@ def _compacted_file(options: BatchOptions, task: FileTask) -> WorkedFile:
     details = result.requested.details
     if details is None:
         return WorkedFile(rows=rows)
-    is_split = rows != (row,)
-    transcript = scan(options.input.at(task.input.path)) if is_split else None
-    return WorkedFile(
-        rows=rows,
-        details=(details,)
-        if transcript is None
-        else conversation_details(task.input.path, transcript, details),
-    )
+    if rows == (row,):
+        return WorkedFile(rows=rows, details=(details,))
+    transcript = scan(options.input.at(task.input.path))
+    return WorkedFile(rows=rows, details=conversation_details(task.input.path, transcript, details))
 
 
 def _compact_options(options: BatchOptions, task: FileTask) -> "CompactOptions":

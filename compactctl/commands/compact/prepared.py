@@ -107,8 +107,7 @@ class Prepared(Record):
         options = self.result.options
         if options.only_accepted and self.result.misses_error and not self.is_changed:
             return True
-        is_refused = any(fault.is_refused for fault in self.result.remaining)
-        is_vain = options.only_accepted and is_refused
+        is_vain = options.only_accepted and self.result.judgment.is_refused
         return not self.deposits and (options.output.path is None or is_vain)
 
     def _earlier(self) -> Written | None:

@@ -94,13 +94,11 @@ class RescueResult(Record):
     def judgment(self) -> Judgment:
         """The next request, after the user's prompt, compared with the window and the target."""
         done = self.compacted
-        return Judgment(
+        return replace(
+            done.judgment,
             tokens=self.tokens_after,
             limit=done.measure.budget.window,
-            target=done.outcome.target,
             is_refused=any(fault.outlasts_prompt for fault in done.remaining),
-            is_incomplete=bool(done.unread),
-            is_unchanged=not done.compacted,
         )
 
     @property

@@ -26,7 +26,7 @@ from compactctl.commands.planning.plan_file import PlanFile
 from compactctl.commands.planning.run_stages import Outcome
 from compactctl.commands.reading.transcript import InputOptions
 from compactctl.history.error_subject import ErrorSubject
-from compactctl.history.faults import Fault
+from compactctl.history.faults import Fault, refused_among
 from compactctl.history.protection import pin_reason
 from compactctl.model.client_compaction import ClientCompaction
 from compactctl.model.operation import Digest, StageRecord, StateChange
@@ -206,7 +206,7 @@ class CompactResult(Record):
         """The largest next request, compared with its limits."""
         return self.outcome.judge(
             self.measure.limits,
-            is_refused=any(fault.is_refused for fault in self.remaining),
+            is_refused=bool(refused_among(self.remaining)),
             is_incomplete=bool(self.unread),
         )
 

@@ -1,7 +1,7 @@
 """Runs the stages over every conversation of a transcript."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import inf
 from types import MappingProxyType
 
@@ -143,7 +143,7 @@ class Outcome(Record):
     @property
     def is_changed(self) -> bool:
         """Whether any stage changed anything."""
-        return any(record.outcome == "applied" for record in self.stages)
+        return _has_applied(self.stages)
 
     def judge(
         self, limits: Limits, *, is_refused: bool = False, is_incomplete: bool = False
@@ -176,7 +176,11 @@ class StagedConversation(Record):
     @property
     def is_changed(self) -> bool:
         """Whether any stage changed anything."""
-        return any(record.outcome == "applied" for record in self.stages)
+        return _has_applied(self.stages)
+
+
+def _has_applied(stages: Iterable[StageRecord]) -> bool:
+    return any(record.outcome == "applied" for record in stages)
 
 
 class AppliedEdits(Record):

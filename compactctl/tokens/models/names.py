@@ -41,11 +41,6 @@ class ReleaseDate(Record):
     digits: str
     is_written_out: bool
 
-    @property
-    def has_year(self) -> bool:
-        """Whether it can be compared with other dates."""
-        return self.digits >= "20"
-
 
 def normalize_name(name: str | None) -> str:
     """Return a name in lower case and without spaces around it; "" for None."""
@@ -88,7 +83,7 @@ def split_date(name: str) -> tuple[str, ReleaseDate | None]:
     if match is None:
         return name, None
     parts = match.groupdict("")
-    text = "".join(parts[name] for name in ("iso", "year", "month", "day", "digits"))
+    text = "".join(parts[part] for part in ("iso", "year", "month", "day", "digits"))
     return name[: match.start()], ReleaseDate(
         digits=text.replace("-", ""), is_written_out=match["digits"] is None
     )
